@@ -1,15 +1,15 @@
 """The shapes of a robot and their bounding volumes.
 
-Primitives of the collision geometry stay as they are. Meshes become hulls or triangles.
+Primitives of the collision geometry are used unchanged. Meshes become hulls or triangles.
 
-Bounding volumes are capsules and boxes, with lower bounds of the distance between two of them.
+Bounding volumes are capsules and boxes. Kernels compute lower bounds of the distance of two capsules or two boxes.
 
-A slot is a shape that is fixed to a link or to the world. ``rows[k]`` is the pose of slot k. Its numbers in f begin at
-starts[k, 1] for the shape, at starts[k, 2] for its capsule, and at starts[k, 3] for its box.
+A slot is a shape that is fixed to a link or to the world. ``rows[k]`` is the pose of slot k. The packed numbers of slot
+k in the array f begin at starts[k, 1] for the shape, at starts[k, 2] for its capsule, and at starts[k, 3] for its box.
 
 Links are longer than they are wide, so a capsule is a far better bound than a ball. The distance of two capsules costs
-as little as that of two segments. Boxes separate flat shapes side by side, whose capsules overlap. Only the six face
-axes of two boxes are tested, because they decide most cases without the nine cross products.
+as little as the distance of two segments. Boxes separate flat shapes side by side, whose capsules overlap. Only the six
+face axes of two boxes are tested, because they decide most cases without the nine cross products.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from gjk3d.typing import Array, Ints
 
 #: representations of a mesh
 MESH_MODES = ("bodies", "hull", "parts", "mesh")
-_CONVEX = 0.99  #: a body that fills this share of the volume of its hull is not cut into parts
+_CONVEX = 0.99  #: a body that fills this share of the volume of its hull is not divided into convex parts
 _PRIMITIVES: dict[str, Callable[..., Shape]] = {
     "box": lambda *edges: Box(edges),
     "sphere": Sphere,
@@ -64,7 +64,7 @@ class Body(NamedTuple):
     shape : Shape or Mesh
         The shape in its local frame.
     geometry : int
-        Index in `Robot.geometries` of the geometry that the body belongs to.
+        Index in `Robot.geometries` of the geometry of the body.
 
     Examples
     --------
@@ -90,15 +90,16 @@ class Geometry(NamedTuple):
     pose : (4, 4) float
         Pose of all bodies of the geometry in the frame of the link.
     hull : Shape
-        A convex shape that contains all these bodies.
+        A convex shape that contains all bodies of the geometry.
     first, last : int
-        The bodies are ``robot.bodies[first:last]``.
+        The bodies of the geometry are ``robot.bodies[first:last]``.
     way : str
         How the bodies represent the geometry: "exact", "bodies", "hull", "parts" or "mesh", see `Robot.from_urdf`.
     source : Path or None
-        The file of a mesh.
+        The file of a mesh. None for other geometries.
     error : float or None
-        Greatest distance of the mesh from its parts in metres, see `gjk3d.Mesh.decompose`. None for other ``way``.
+        Greatest distance of the mesh from its convex parts in metres, see `gjk3d.Mesh.decompose`. None if ``way`` is
+        not "parts".
 
     Examples
     --------
@@ -134,7 +135,7 @@ def make_bodies(
     geometries: list[Geometry] = []
     loaded: dict[tuple[Path, tuple[float, ...]], _MeshShapes] = {}
     links = {link.name: link for link in description.links}
-    # a mesh that several links use at one scale, such as fingers, is read and split only once
+    # A mesh that several links use at one scale, such as a finger, is read and divided only once.
     for number, name in enumerate(order):
         for geometry in links[name].geometries:
             file = None
@@ -165,7 +166,10 @@ def _primitive(geometry: urdf.Geometry) -> Shape:
 
 
 def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
-    """Return the convex hull of a mesh or mesh file, its shapes in a mode, and the error of convex parts, else None."""
+    """Return the hull, the shapes and the error of a mesh or mesh file, represented by one of `MESH_MODES`.
+
+    The error is the greatest distance of the mesh from its convex parts, or None for other modes than "parts".
+    """
     from gjk3d.files.load import load  # loaded only for a robot with meshes
 
     try:
@@ -202,14 +206,14 @@ def _parts(mesh: Mesh) -> _MeshShapes:
         else:
             hulls.append(body.hull())
     hulls = _outer(hulls)
-    # parts may reach slightly outside the mesh, and the hull must contain them, since it is tested first
+    # Parts may reach slightly outside the mesh. The hull must contain them, since kernels test the hull first.
     hull = ConvexHull(np.concatenate([np.asarray(part.vertices) for part in hulls]))
     return hull, list(hulls), error
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
-    """Return the hulls that are not inside another hull. The union of the returned hulls is that of all hulls."""
-    planes: list[tuple[Array, Array]] = []  # of the hulls that stay, the largest first
+    """Return the hulls that are not inside another hull. Their union equals the union of all hulls."""
+    planes: list[tuple[Array, Array]] = []  # normals and offsets of the faces of each outer hull, the largest first
     outer: list[int] = []
     for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):
         corners = np.asarray(hulls[k].vertices)
@@ -228,11 +232,11 @@ def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
 # --- bounding volumes ------------------------------------------------------------------------------------------------
 
 
-NO_CAPSULE = -1  #: first index of the capsule of a half-space, which does not have one
-#: number of floats of a capsule: both ends, in the frame of the shape, and the radius
+NO_CAPSULE = -1  #: replaces the first index of a capsule for a half-space, which has no capsule
+#: number of floats of a capsule: the two ends of its segment in the frame of the shape, and the radius
 CAPSULE_SIZE = 7
-_ROUNDS = 20  #: steps towards the centre of the smallest circle around the points projected along an axis
-_ROUNDING = 1e-12
+_ROUNDS = 20  #: steps of the search for the smallest circle around the points projected along an axis
+_ROUNDING = 1e-12  #: relative enlargement of a capsule that covers rounding
 _NORMAL = layout.FLOAT_HEAD  #: first index of the normal of a half-space; its offset follows the normal
 
 
@@ -241,7 +245,7 @@ def with_bounds(
 ) -> tuple[Array, Ints]:
     """Append the bounding volume of each packed shape to ``floats``, and its first index as a column to ``starts``.
 
-    ``bound`` is `bounding_capsule` or `bounding_box`. The index of a half-space, which has no bound, is `NO_CAPSULE`.
+    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space is not bounded, so its index is `NO_CAPSULE`.
     """
     rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
     sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)
@@ -252,16 +256,16 @@ def with_bounds(
 
 @lru_cache(maxsize=1024)
 def bounding_capsule(shape: Shape) -> Array:
-    """Return a capsule around a shape in its local frame, (7,): both ends and the radius.
+    """Return a capsule around a shape in its local frame, (7,): the two ends of its segment, and the radius.
 
-    For a polytope it is the capsule of least volume along a coordinate axis or a principal axis. The capsule of a
-    cylinder or a capsule has the same axis. For other shapes it is the bounding ball.
+    For a polytope the result is the capsule of least volume along a coordinate axis or a principal axis. For a cylinder
+    or a capsule it has the same axis. For other shapes it is the bounding ball.
     """
     if isinstance(shape, (Box, ConvexHull)):
         return _round_points(shape.vertices)
     if isinstance(shape, (Cylinder, Capsule)):
         half = 0.5 * shape.height
-        return np.array([0.0, 0.0, -half, 0.0, 0.0, half, shape.radius])  # holds it without rounding
+        return np.array([0.0, 0.0, -half, 0.0, 0.0, half, shape.radius])  # contains the shape exactly, without rounding
     numbers = shape._packed[1]
     center = numbers[layout.CENTER : layout.CENTER + 3]
     radius = (numbers[layout.RHO] + numbers[layout.RADIUS]) * (1.0 + _ROUNDING)
@@ -276,10 +280,10 @@ def _round_points(points: Array) -> Array:
         along = (points - middle) @ axis
         flat = points - middle - np.outer(along, axis)
         centre = np.zeros(3)
-        for k in range(_ROUNDS):  # Badoiu and Clarkson: a step towards the farthest, shorter each time
+        for k in range(_ROUNDS):  # Badoiu and Clarkson: a step towards the farthest point, shorter each time
             farthest = np.argmax(((flat - centre) ** 2).sum(axis=1))
             centre += (flat[farthest] - centre) / (k + 2)
-        # within the cylinder of the farthest point, each point allows its own ball centre along the axis
+        # The radius is the distance of the farthest point from the axis. Each point limits the centres of the caps.
         square = ((flat - centre) ** 2).sum(axis=1)
         inside = np.sqrt(square.max() - square)
         top, bottom = (along - inside).max(), (along + inside).min()
@@ -298,7 +302,7 @@ def _round_points(points: Array) -> Array:
 
 @kernel
 def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
-    """Return the local point f[o : o + 3] of slot k in world coordinates. ``rows[k]`` is the pose of the slot."""
+    """Return the point f[o : o + 3], given in the frame of slot k, in world coordinates. rows[k] is the slot's pose."""
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -309,7 +313,10 @@ def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
 
 @kernel
 def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
-    """Return a lower bound of the signed distances of p and q from the half-space of slot k, packed at f[o]."""
+    """Return a lower bound of the signed distances of the points p and q from the half-space of slot k.
+
+    The packed numbers of the half-space begin at f[o].
+    """
     n = (f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2])
     n = (
         rows[k, 0] * n[0] + rows[k, 1] * n[1] + rows[k, 2] * n[2],
@@ -327,7 +334,7 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     """Return a lower bound of the distance of the capsules of slots a and b. Slot b may be a half-space.
 
     The nearest points of the segments (Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9) only give a direction.
-    The bound is the gap of the projections on that direction, so it is valid for inaccurate points too.
+    The bound is the gap between the projections on this direction, so it is also valid for inaccurate points.
     """
     oa, ob = starts[a, 2], starts[b, 2]
     px, py, pz = end_of(rows, a, f, oa)
@@ -356,25 +363,25 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     radii = (f[oa + 6] + f[ob + 6]) * (1.0 + 1e-9)
     if not length > 0.0:
         return float(-radii)
-    # A begins at the lower of its two projected ends, and B ends at the higher of its own
+    # along the direction from B to A: the least projection of the segment of A minus the greatest of the segment of B
     low = (x * rx + y * ry + z * rz) + min(x * ux + y * uy + z * uz, 0.0)
     gap = (low - max(x * vx + y * vy + z * vz, 0.0)) / length
     return float(gap - radii - 1e-9 * abs(gap))
 
 
-#: number of floats of a box in the frame of the shape: centre, axes, half widths, and a bound of its distance from the
-#: origin
+#: number of floats of a box in the frame of the shape: the centre, three axes, three half widths, and twice the
+#: greatest absolute coordinate of the shape
 BOX_SIZE = 16
-NO_BOX = -1  #: first index of the box of a half-space, which does not have one
-#: relative to positions and sizes of boxes: the residuals of rotations, and rounding
+NO_BOX = -1  #: replaces the first index of a box for a half-space, which has no box
+#: bound of the rounding errors, and of the residuals of rotations, relative to the positions and sizes of two boxes
 _PLACED = 2e-13
 
 
 @lru_cache(maxsize=1024)
 def bounding_box(shape: Shape) -> Array:
-    """Return a box around a shape, (16,): centre, three axes, half widths, and the greatest coordinate doubled.
+    """Return the packed numbers of a box around a shape in its local frame, (16,), see `BOX_SIZE`.
 
-    The axes are those of the local frame, or the principal axes if that box is smaller.
+    The axes of the box are the axes of the local frame, or the principal axes if their box is smaller.
     """
     frames = [np.eye(3)]
     if isinstance(shape, (Box, ConvexHull)):
@@ -395,7 +402,7 @@ def bounding_box(shape: Shape) -> Array:
 
 @inlined
 def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the axes in the world of the box at f[o], which is fixed to the pose row m."""
+    """Return the axes, in the world, of the box whose numbers begin at f[o]. ``m`` is the row of its pose."""
     return (
         turn(m, (f[o + 3], f[o + 4], f[o + 5])),
         turn(m, (f[o + 6], f[o + 7], f[o + 8])),
@@ -405,19 +412,19 @@ def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @inlined
 def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float:
-    """Return the half width along ``axis`` of the box at f[o], whose axes in the world are ``axes``."""
+    """Return the half width along ``axis`` of the box whose numbers begin at f[o]. ``axes`` are its world axes."""
     x, y, z = axes
     return float(f[o + 12] * abs(dot(axis, x)) + f[o + 13] * abs(dot(axis, y)) + f[o + 14] * abs(dot(axis, z)))
 
 
 @kernel
 def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return a lower bound of the distance of the boxes of slots a and b. Without a separating axis it is negative."""
+    """Return a lower bound of the distance of the boxes of slots a and b, or -inf if slot b is a half-space."""
     oa, ob = starts[a, 3], starts[b, 3]
     if ob == NO_BOX:
         return -inf
     p, q = place(rows[a], (f[oa], f[oa + 1], f[oa + 2])), place(rows[b], (f[ob], f[ob + 1], f[ob + 2]))
-    # separating axes (Gottschalk, Lin, Manocha 1996): the gap along any unit axis is a lower bound of the distance
+    # Separating axes (Gottschalk, Lin, Manocha 1996): the gap along a unit axis is a lower bound of the distance.
     d = sub(q, p)
     x, y = _axes(rows[a], f, oa), _axes(rows[b], f, ob)
     gap = abs(dot(d, x[0])) - f[oa + 12] - _reach(x[0], y, f, ob)

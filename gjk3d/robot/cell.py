@@ -1,11 +1,13 @@
-"""A cell: one state of a checker as the kernels take it, with the robot, all objects, and their pairs.
+"""A cell: one state of a checker in the form that kernels read, with the robot, all objects, and their pairs.
 
-A slot is a shape that is fixed to a link or to the world. A unit is a collision geometry of the robot, or an object. It
-has one slot or, for several bodies, the slot of the hull around them and the slots of the bodies. Pairs are made of
-units. The slots and pairs of the robot are made once. Pairs with objects are made again at each change.
+A slot is a shape that is fixed to a link or to the world. A unit is a collision geometry of the robot, or an object. A
+unit of one body has one slot. A unit of several bodies has a slot for the hull around them, and a slot for each body.
+The pairs to check are pairs of units first, and then pairs of their slots. The slots and pairs of the robot are made
+once. Pairs with objects are made again at each change.
 
-A cell never changes, except for the memory of its kernels: each change of a checker makes another cell. A query takes
-its cell once, so it works on one state even if other threads add, move or remove objects at the same time.
+A cell never changes, except for the memory of its kernels: each change of a checker makes another cell. A query reads
+the cell of its checker once. So the query works on one state, even if other threads add, move or remove objects at the
+same time.
 """
 
 from __future__ import annotations
@@ -34,13 +36,14 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
-_MOST_CACHED = 16  #: most cells of `Cell.of_owners`
+_MOST_CACHED = 16  #: greatest number of cells that `Cell.of_owners` caches
 
 
 class Memory:
     """State that kernels keep between calls: the order in which pairs are tested, and the last GJK axis of each pair.
 
-    The memory needs a lock: two threads that swap entries of one order could lose a pair, which would never be tested.
+    Only the thread that holds the lock may use the memory: if two threads swapped entries of the order at the same
+    time, a pair could get lost and would never be tested again.
     """
 
     __slots__ = ("axes", "body_order", "lock", "order")
@@ -52,12 +55,12 @@ class Memory:
         self.lock = Lock()
 
     def fresh(self) -> Memory:
-        """Return a new memory without any history. A copy could have entries that another thread is writing."""
+        """Return a new memory in its initial state. A copy could contain entries that another thread is writing."""
         return Memory(len(self.order), len(self.axes), len(self.body_order))
 
     @contextmanager
     def lent(self, workers: int) -> Iterator[Memory | None]:
-        """Yield this memory to one thread at a time; other threads, and calls with several workers, get None."""
+        """Yield this memory, or None if another thread uses it or the call has several workers."""
         if workers != 1 or not self.lock.acquire(blocking=False):
             yield None
             return
@@ -69,11 +72,11 @@ class Memory:
 
 @dataclass(slots=True)
 class Cache:
-    """Arguments and results for later queries. Only the thread that holds the lock of the memory may use this."""
+    """Arguments and results for later queries. Only the thread that holds the lock of the memory may use them."""
 
     clearance: Any = None  #: scratch memory of `gjk3d.robot.cell_kernels.clearance_many`
     free: Any = None  #: `gjk3d.robot.cell_kernels.hit_of_one` or `hit_of_cell`, and its arguments
-    answer: Any = None  #: its result
+    answer: Any = None  #: the result of that kernel
     bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
     lanes: Any = None  #: task of `gjk3d.robot.sampled_edges.first_hits_of_many`
     near: Any = None  #: task and scratch of `gjk3d.robot.cell_kernels.near_of_one`, and a result without rows
@@ -81,39 +84,39 @@ class Cache:
     single: Any = None  #: see `gjk3d.robot.single.prepared`
     single_near: Any = None  #: see `gjk3d.robot.single.prepared_distances`
     arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
-    bounds: Any = None  #: and `motion_bounds` there
+    bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`
     of_owners: dict[frozenset[str], Any] = field(default_factory=dict)  #: see `Cell.of_owners`
     line: Any = None  #: see `gjk3d.robot.motion_certified.certified_of_one`
     proofs: dict[bool, Any] = field(default_factory=dict)  #: see `gjk3d.robot.motion_certified.task_for`
 
 
 class Cell(NamedTuple):
-    """The robot, all objects, and their pairs; see the docstring of this module.
+    """The robot, all objects, and their pairs of slots (see the docstring of this module).
 
-    Pairs are numbered in this order: convex pairs, pairs of a body and a convex slot, pairs of two bodies, and the
-    fallback pairs, which no kernel tests.
+    Pairs are numbered in this order: pairs of two convex slots, pairs of a body and a convex slot, pairs of two bodies,
+    and the fallback pairs, which no kernel tests. A body here is a mesh, a cloud or another non-convex shape.
     """
 
     robot: Robot
     layout: Layout
     store: Store  #: the trees of slots that are in pairs with bodies
-    body_pairs: Ints  #: rows of `gjk3d.robot.cell_kernels.Bodies`
+    body_pairs: Ints  #: the pairs with bodies, as rows of `gjk3d.robot.cell_kernels.Bodies`
     measured: int  #: the number of the first pair whose distance no kernel computes
     walked: int  #: the number of the first fallback pair
-    shapes: list[Any]  #: the real shape of each slot
-    owner: Ints  #: index of each slot in ``owners``
-    owners: list[str]  #: names of links, then of objects
-    objects: dict[str, int]  #: name of an object: its slot
+    shapes: list[Any]  #: the shape of each slot as the user gave it
+    owner: Ints  #: (slots,) index in ``owners`` of the link or object of each slot
+    owners: list[str]  #: names of links, then names of objects
+    objects: dict[str, int]  #: the slot of each object, by the name of the object
     robot_slots: Ints  #: the slots of links and attached objects, without hulls around several bodies
-    exact: Bools  #: whether the shape of a slot in the kernels is the real shape
-    slots: Ints  #: (pairs, 2)
-    names: tuple[tuple[str, str], ...]  #: of each pair
-    margins: Array  #: (pairs,)
+    exact: Bools  #: (slots,) whether kernels use the shape of the slot, and not an outline around it
+    slots: Ints  #: (pairs, 2) the two slots of each pair
+    names: tuple[tuple[str, str], ...]  #: the names of the two owners of each pair
+    margins: Array  #: (pairs,) the margin of each pair
     memory: Memory
     cache: Cache
 
     def placed(self, links: Array, slot: int) -> Array:
-        """Return the poses of a slot, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
+        """Return the poses of a slot in the world, (n, 4, 4), from the poses of the links, (n, links, 4, 4)."""
         local = np.eye(4)
         local[:3, :3], local[:3, 3] = self.layout.local[slot, :9].reshape(3, 3), self.layout.local[slot, 9:12]
         link = int(self.layout.link[slot])
@@ -121,8 +124,8 @@ class Cell(NamedTuple):
         return poses
 
     def bodies(self, memory: Memory, *, fresh: bool = False) -> Bodies:
-        """Return the pairs with bodies and scratch memory: that of this thread, or a new one if ``fresh``."""
-        # without such pairs nothing uses it
+        """Return the pairs with bodies and scratch memory: the memory of this thread, or a new one if ``fresh``."""
+        # without pairs with bodies the scratch memory is not used, so none is allocated
         scratch = new_tree_scratch() if fresh and len(self.body_pairs) else tree_scratch()
         return Bodies(self.store, self.body_pairs, memory.body_order, scratch)
 
@@ -135,7 +138,7 @@ class Cell(NamedTuple):
         )  # fmt: skip
 
     def task(self, layout: Layout | None = None, axes: Array | None = None, *, fresh: bool = False) -> Task:
-        """Return the `Task` for kernels with scratch memory: that of this thread, or a new one if ``fresh``."""
+        """Return a `Task` for kernels, with the scratch memory of this thread, or with a new one if ``fresh``."""
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
         workspace = (new_workspace if fresh else workspace_of)(FIRST_POINTS)
@@ -147,14 +150,14 @@ class Cell(NamedTuple):
         local = self.layout.local.copy()
         local[self.objects[name]] = local_row(pose)
         cache = Cache(self.cache.clearance)
-        if self.layout.link[self.objects[name]] == WORLD:  # arms do not depend on the poses of obstacles
+        if self.layout.link[self.objects[name]] == WORLD:  # lever arms do not depend on the poses of obstacles
             cache.arms = self.cache.arms
         return self._replace(layout=self.layout._replace(local=local), cache=cache)
 
     def with_margins(self, margin: float, rules: Iterable[Rule]) -> Cell:
-        """Return the cell with other margins."""
+        """Return the cell with other margins: ``margin`` for all pairs without a rule in ``rules``."""
         cache = Cache(self.cache.clearance)
-        cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # these do not depend on margins
+        cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # motion bounds do not depend on margins
         return self._replace(margins=margins_of(self, margin, rules), cache=cache)
 
     def of_owners(self, names: frozenset[str]) -> Cell:
@@ -162,7 +165,7 @@ class Cell(NamedTuple):
         cached: Cell | None = self.cache.of_owners.get(names)
         if cached is None:
             cached = self.of_pairs(np.array([not names.isdisjoint(pair) for pair in self.names], dtype=bool))
-            # a new dict, since another thread may read the old one. A full dict is emptied.
+            # A new dict replaces the old one, since another thread may read the old one. A full dict is emptied.
             old = self.cache.of_owners
             self.cache.of_owners = {**(old if len(old) < _MOST_CACHED else {}), names: cached}
         return cached
@@ -185,12 +188,15 @@ class Cell(NamedTuple):
         )
 
     def copy(self) -> Cell:
-        """Return the same cell with its own memory."""
+        """Return the same cell with a new memory and an empty cache."""
         return self._replace(memory=self.memory.fresh(), cache=Cache())
 
 
 def local_row(pose: Array) -> Array:
-    """Return a pose as a row of `Layout.local`: the rotation by rows, the translation, and the rotation's residual."""
+    """Return a pose (4, 4) as a row of `Layout.local`: the rotation by rows, the translation, and the residual.
+
+    The residual is the greatest entry of abs(R.T @ R - I) for the rotation R.
+    """
     residual = np.abs(pose[:3, :3].T @ pose[:3, :3] - np.eye(3)).max()
     return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3], [residual]])
 
@@ -206,18 +212,18 @@ class Slot(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """A collision geometry or an object; see the docstring of this module."""
+    """A collision geometry or an object (see the docstring of this module)."""
 
     link: int
-    slot: int  #: the shape, or the hull
-    first: int  #: the first slot of its bodies
-    bodies: int  #: number of bodies; 0 if the shape is not a hull around several
+    slot: int  #: the slot of the shape, or of the hull around several bodies
+    first: int  #: the first slot of the bodies
+    bodies: int  #: number of bodies in the hull; 0 for a unit of one body
 
 
 class Base:
-    """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
+    """The slots, units and pairs of a robot without objects. Copies of a checker share one base.
 
-    ``link_pairs``, (n, 2), are the numbers of the links to check against each other, the lower number first. With
+    ``link_pairs`` (n, 2) contains the numbers of the links to check against each other, the lower number first. With
     ``hulls`` the hull of a geometry replaces its bodies, and links without pairs are left out.
     """
 
@@ -250,7 +256,7 @@ class Base:
         self.pairs: Ints = pairs.astype(np.int64)
 
     def with_pairs(self, pairs: Ints, robot: Robot | None = None) -> Base:
-        """Return a base with other pairs of units, and with another robot with the same slots unless it is None."""
+        """Return a base with other pairs of units (n, 2), and with another robot with the same slots if it is given."""
         new = object.__new__(Base)
         new.robot, new.slots, new.units, new.pairs = robot or self.robot, self.slots, self.units, pairs
         return new
@@ -260,7 +266,7 @@ class Base:
 
 
 def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0.0, rules: Iterable[Rule] = ()) -> Cell:
-    """Return the cell of a robot and objects; attached objects come before obstacles."""
+    """Return the cell of a robot and objects. Attached objects come before obstacles in all arrays."""
     every = sorted(objects, key=lambda item: item.link == WORLD)
     object_slots = [Slot(item.link, local_row(item.pose), item.shape, outline(item.shape), item.name) for item in every]
     slots = base.slots + object_slots
@@ -302,8 +308,11 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
 
 
 def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
-    """Return the packed outlines of all slots, and each slot's first indices of ints, floats, capsule and box."""
-    # slots with the same outline, such as the wheels of a robot, share one packed copy
+    """Return the packed outlines of all slots: their ints, their floats, and (slots, 4) start indices.
+
+    The start indices of a slot are the positions of its ints, its floats, its bounding capsule and its bounding box.
+    """
+    # Slots with the same outline, such as the wheels of a robot, share one packed copy.
     distinct: dict[int, Shape] = {id(item.shape): item.shape for item in outlines}
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
@@ -319,20 +328,20 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
     if not objects:
         return np.zeros((0, 2), dtype=np.int64)
     count = len(base.units)
-    hung = sum(item.link != WORLD for item in objects)
-    checked = np.zeros((count + hung, len(objects)), dtype=bool)  # rows: everything that moves; columns: objects
+    attached = sum(item.link != WORLD for item in objects)
+    checked = np.zeros((count + attached, len(objects)), dtype=bool)  # rows: units that move; columns: objects
     link = np.array([*(unit.link for unit in base.units), *(item.link for item in objects)], dtype=np.int64)
     rigid = base.robot.rigid
     # units of one rigid body, or of the world, never move relative to each other
     group = np.where(link == WORLD, WORLD, rigid[link]) if len(rigid) else link
-    checked[:] = group[: count + hung, None] != group[count:]
-    checked[count:, :hung] &= np.triu(np.ones((hung, hung), dtype=bool), 1)
+    checked[:] = group[: count + attached, None] != group[count:]
+    checked[count:, :attached] &= np.triu(np.ones((attached, attached), dtype=bool), 1)
     owner = [*(base.robot.links[unit.link] for unit in base.units), *(item.name for item in objects)]
     for k, item in enumerate(objects):
         if item.touch:
             may = np.array([name in item.touch for name in owner], dtype=bool)
-            checked[may[: count + hung], k] = False
-            if k < hung:
+            checked[may[: count + attached], k] = False
+            if k < attached:
                 checked[count + k, may[count:]] = False
     indices = np.argwhere(checked)
     indices[:, 1] += count
@@ -341,7 +350,10 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 
 
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return `Layout.pairs` and `Layout.subs` for the pairs of exact units, and the slots (n, 2) of all other pairs."""
+    """Return `Layout.pairs` and `Layout.subs` of the pairs of exact units, and the slots (n, 2) of all other pairs.
+
+    ``pairs`` (n, 2) contains numbers of units.
+    """
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
     plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
@@ -355,7 +367,10 @@ def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, In
 
 
 def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
-    """Return all pairs of a body of one unit with a body of the other, pair by pair."""
+    """Return for each pair of units all pairs of a body of the first with a body of the second, as slots (m, 2).
+
+    ``first`` and ``count`` contain the first slot and the number of bodies of each unit.
+    """
     a, b = pairs[:, 0], pairs[:, 1]
     sizes = count[a] * count[b]
     which = np.repeat(np.arange(len(pairs)), sizes)
@@ -367,15 +382,15 @@ def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
 
 
 def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]:
-    """Return the sorted pairs, the rows of `Bodies` for pairs with bodies, and how many of those have a convex slot.
+    """Return the sorted pairs of slots, the rows of `Bodies`, and the number of these rows that have a convex slot.
 
-    Pairs of a body and a convex slot come first, sorted by the body, then pairs of two bodies, then all others.
+    Pairs of a body and a convex slot come first, sorted by the body, then pairs of two bodies, then fallback pairs.
     """
     trees = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
     convex = [slot.outline.exact and not slot.outline.unbounded for slot in slots]
     keys, rows = [], []
     for a, b in pairs.tolist():
-        # of two bodies the static one is the first: what is free around it holds for many samples
+        # A static body comes first: the free region that is found around it is valid for many samples.
         first = trees[a] and (convex[b] or (trees[b] and not convex[a] and slots[a].link == WORLD))
         host, guest = (a, b) if first else (b, a)
         rows.append((host, guest, int(not first)))
@@ -389,7 +404,7 @@ def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]
 def _store(slots: list[Slot], pairs: Ints) -> Store:
     """Return the trees of the slots in ``pairs``, which are rows of `Bodies`."""
     used = set(pairs[:, :2].ravel().tolist())
-    # a convex mesh is a single hull here, as it is in the convex pairs
+    # A convex mesh is replaced by its hull, as in the convex pairs.
     shapes = [slot.outline.shape if slot.outline.exact else slot.shape for slot in slots]
     every = [shape if k in used else None for k, shape in enumerate(shapes)]
     for shape in every:

@@ -1,7 +1,7 @@
-"""Cells from files: the objects around a robot, as shapes with poses in metres.
+"""Cells from files: the objects around a robot, as shapes and poses in metres.
 
-Each link of a robot file, each part of a model, and each object of a MoveIt ``.scene`` file becomes one object. Robots
-do not move. The command line reads its ``--scene`` files here too.
+Each link of a robot file, each part of a model, and each object of a MoveIt ``.scene`` file becomes one object. Links
+of robot files do not move. The command line reads its ``--scene`` files by these functions too.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from gjk3d.scene import Scene
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
-from gjk3d.wording import cut
+from gjk3d.wording import count, cut
 
 UNIT = "m"  # the unit of URDF by its standard
 ROBOT_FILES = (".urdf", ".xacro", ".xml")
-MAX_BYTES = 64 << 20  #: of a .scene file
+MAX_BYTES = 64 << 20  #: greatest size of a .scene file in bytes
 _Y_TO_Z = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 _SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "cone": 2, "plane": 4, "mesh": 2}
 
 
 class CellObject(NamedTuple):
-    """An object with its name, its file, and its shapes with their poses in the world."""
+    """An object around a robot: its shapes, and where they come from."""
 
     name: str
-    source: Path
+    source: Path  #: the file of the object
     kind: str  #: the geometry of the shapes: exact, bodies, hull, parts or mesh
-    pieces: tuple[tuple[Any, Array], ...]
-    note: str = ""  #: what a user should know about its file
+    pieces: tuple[tuple[Any, Array], ...]  #: shapes, and their (4, 4) poses in the world
+    note: str = ""  #: a message for the user about the file
 
 
 def load_cell(
@@ -56,22 +56,22 @@ def load_cell(
     Parameters
     ----------
     files : path, or sequence of paths
-        Robot files (URDF, xacro, MJCF), whose links are objects in the pose where all joints are 0. Models (STL, GLB,
-        STEP, ...), whose parts are objects. ``.scene`` files of MoveIt.
+        Robot files (URDF, xacro, MJCF), whose links become objects at their poses for the joint values 0. Models (STL,
+        GLB, STEP, ...), whose parts become objects. ``.scene`` files of MoveIt.
     geometry : {"mesh", "bodies", "hull", "parts"}
         The geometry for a mesh, as in `Robot.from_urdf`: its triangles, a hull for each connected body, one hull, or
         convex parts.
     unit : str, optional
-        The unit of models that state none, such as STL.
+        The unit of models whose files do not state a unit, such as STL.
     up : {"z", "y"}
-        The up axis of models. "y" rotates them, as glTF files need it.
+        The axis of models that points up. "y" rotates models, for example glTF files, so that their y axis becomes z.
     package_dirs : sequence of paths
         As in `Robot.from_urdf`.
 
     Returns
     -------
     Scene
-        The objects by name. A name that occurs again gets a number.
+        The objects by name. If a name occurs again, a number is appended, such as "box (2)".
 
     Raises
     ------
@@ -117,16 +117,16 @@ def read_cell(
             read = list(_of_moveit(file, geometry))
         elif ending in (".sdf", ".world"):
             raise FileError(
-                f"{file} is an SDF file, which is not read. Convert it to URDF (for example with the ROS package pysdf:"
-                " sdf2urdf.py), or export its meshes"
+                f"{file} is an SDF file, which gjk3d cannot read. Convert it to URDF (for example with sdf2urdf.py of "
+                "the ROS package pysdf), or export its meshes"
             )
         else:
             read = _parts(file, geometry, unit, up)
         for item in read:
-            name, count = item.name, 1
+            name, number = item.name, 1
             while name in used:
-                count += 1
-                name = f"{item.name} ({count})"
+                number += 1
+                name = f"{item.name} ({number})"
             used.add(name)
             objects.append(item._replace(name=name))
     return tuple(objects)
@@ -136,7 +136,8 @@ def _links(file: Path, geometry: str, package_dirs: Sequence[str | os.PathLike[s
     robot = Robot.load(file, geometry=geometry, package_dirs=package_dirs)
     note = ""
     if robot.dof:
-        note = f"{file} has {len(robot.columns)} joints that move. Its links are in the pose where all of them are 0."
+        joints = count(len(robot.columns), "movable joint")
+        note = f"{file} has {joints}. The links are placed at the joint values 0."
     poses = robot.link_poses(np.zeros(robot.dof))
     objects = []
     for k, name in enumerate(robot.links):
@@ -145,7 +146,7 @@ def _links(file: Path, geometry: str, package_dirs: Sequence[str | os.PathLike[s
         if pieces:
             objects.append(CellObject(name, file, " and ".join(sorted(kinds)), pieces, note))
     if not objects:
-        raise ParseError(f"{file} lacks collision geometry, expected links with shapes. Name a mesh file.")
+        raise ParseError(f"{file} lacks collision geometry, expected links with shapes. Use a mesh file instead.")
     return objects
 
 
@@ -159,7 +160,7 @@ def _parts(file: Path, geometry: str, unit: str | None, up: str) -> list[CellObj
     length_unit = symbol(mesh.unit) or symbol(unit)
     if length_unit is None:
         raise ParseError(
-            f"{file.name} does not state a unit of length, and a robot is in metres."
+            f"{file.name} does not state a unit of length, but the cell of a robot is in metres."
             " Set the unit with --unit mm, or in Python unit='mm' (or m, cm, in, ...)."
         )
     factor = conversion(length_unit, UNIT)
@@ -169,7 +170,7 @@ def _parts(file: Path, geometry: str, unit: str | None, up: str) -> list[CellObj
         )
     note = ""
     if up == "z" and file.suffix.lower() in (".glb", ".gltf"):
-        note = f"{file.name}: the axes are not changed, with z up, but glTF has y up. --scene-up y rotates the model."
+        note = f"{file.name}: the axes are not changed, so z points up, but in glTF y points up. Set --scene-up y."
     pose = np.eye(4)
     if up == "y":
         pose[:3, :3] = _Y_TO_Z
@@ -207,7 +208,7 @@ class _Lines:
 
     def __init__(self, file: Path) -> None:
         if file.exists() and file.stat().st_size > MAX_BYTES:
-            raise ParseError(f"{file} is larger than {MAX_BYTES >> 20} MiB, the limit for .scene files. Split it")
+            raise ParseError(f"{file} is larger than {MAX_BYTES >> 20} MiB, the limit for .scene files. Split the file")
         try:
             self.lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError as reason:
@@ -220,7 +221,7 @@ class _Lines:
             line = self.lines[self.at - 1].strip()
             if line:
                 return line
-        raise ParseError(f"{self.file} ends where {what} is expected. It is truncated, so save the scene again")
+        raise ParseError(f"{self.file} is truncated, since it ends before {what}. Save the scene again")
 
     def numbers(self, count: int, what: str) -> Array:
         line = self.next(what)
@@ -259,7 +260,7 @@ def _of_moveit(file: Path, geometry: str) -> Iterator[CellObject]:
                 f'{file}, line {lines.at}: {cut(line)!r}, expected "* NAME" of an object, or "." at the end'
             )
         name, base, place = line[1:].strip() or "object", np.eye(4), lines.at
-        # the older format continues with the number of shapes, the newer one with the pose of the object
+        # the older format continues with the number of shapes, the newer format with the pose of the object
         is_new = len(lines.next("a pose or a number of shapes").split()) == 3
         lines.at = place
         if is_new:
@@ -299,7 +300,7 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
         if len(faces) and not (faces.min() >= 0 and faces.max() < len(points)):
             odd = faces.min() if faces.min() < 0 else faces.max()
             raise ParseError(
-                f"{lines.file}, line {lines.at}: a triangle has vertex {odd:g}, expected 0 to {len(points) - 1}"
+                f"{lines.file}, line {lines.at}: a triangle refers to vertex {odd:g}, expected 0 to {len(points) - 1}"
             )
         return _shapes(Mesh(points, faces.astype(np.int64)), geometry)
     shape: Shape | Any
@@ -316,6 +317,8 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
 
 def _rows(lines: _Lines, count: float, what: str) -> Array:
     if not 0 <= count <= len(lines.lines):
-        most = f"expected at most {len(lines.lines)}, the lines of the file"
-        raise ParseError(f"{lines.file}, line {lines.at}: {count:g} rows of {what}, {most}")
+        raise ParseError(
+            f"{lines.file}, line {lines.at}: the number of rows with {what} is {count:g}, but the file has only "
+            f"{len(lines.lines)} lines. Save the scene again"
+        )
     return np.array([lines.numbers(3, what) for _ in range(int(count))]).reshape(-1, 3)

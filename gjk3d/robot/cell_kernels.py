@@ -1,12 +1,12 @@
 """Kernels that test the pairs of a cell, one configuration after another: kinematics, simple shapes, hulls, bodies.
 
-A slot is a shape that is fixed to a link or to the world. A row of `solve` has the 12 numbers of a distance query:
-distance, lower and upper bound, normal, and the points on both shapes.
+A slot is a shape that is fixed to a link or to the world. A row of `solve` contains the 12 numbers of a distance query:
+the distance, its lower and upper bound, the normal, and the points on both shapes.
 
-A pair is a row of two slots and of the first and last of its sub-pairs. If there are sub-pairs, the two slots are hulls
-around several convex pieces. The pieces are tested only if the hulls do not decide. `pair_collides` decides whether a
-pair collides, `nearest_in_pair` computes the distance of a pair. The entries differ in the pairs that they test and in
-their limits.
+A pair is a row with two slots and the range of its sub-pairs. If there are sub-pairs, the two slots are hulls around
+several convex pieces. The pieces are tested only if the hulls are not far enough apart. `pair_collides` tests whether a
+pair collides, and `nearest_in_pair` computes the distance of a pair. The entries differ in the pairs that they test and
+in their limits.
 
 A half-space is always the second slot of a pair. Its ball is infinite, and it has no capsule.
 
@@ -39,11 +39,11 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Int
 
 FREE, UNSURE, REFUSED = -1, -2, -3
 FAR = -2  #: result for a pair that is proven farther apart than the limit
-#: bound of the residual R^T R - 1 of a product of a few dozen rotations, each rounded
+#: bound of the residual R^T R - 1 of a rotation R that is the rounded product of a few dozen rotations
 _RESIDUAL = 256.0 * UNIT_ROUNDOFF
-#: with at most this many sub-pairs that may be near, the test of the hulls around them costs more than it saves
+#: if at most this many sub-pairs may be near, they are solved without a test of the hulls around them
 _FEW = 2
-_MORE = 1.0 + 1e-6  #: relative to a limit: a bound has to exceed it
+_MORE = 1.0 + 1e-6  #: factor of a limit, so that a bound may exceed the limit
 _ALWAYS = 1 << 62  #: stamp of static slots, which are placed once
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
 
@@ -52,30 +52,30 @@ class Layout(NamedTuple):
     """The slots of a cell, which are shapes fixed to a link or to the world, and the checked pairs of slots."""
 
     link: Ints1  #: link of each slot, -1 for the world
-    local: Array2  #: (slots, 13), the pose of a slot in its link, and the residual of its rotation
-    ints: Ints1
-    floats: Array1
-    starts: Ints2  #: (slots, 4), first index of the shape of each slot in ints and floats, of its capsule and box
-    pairs: Ints2  #: (pairs, 4): two slots, and the range of the sub-pairs
-    subs: Ints2  #: (sub-pairs, 2): two slots
+    local: Array2  #: (slots, 13), the pose of each slot in the frame of its link, and the residual of its rotation
+    ints: Ints1  #: packed integers of all shapes
+    floats: Array1  #: packed floats of all shapes, capsules and boxes
+    starts: Ints2  #: (slots, 4), for each slot the first index in ints, and in floats of its shape, capsule and box
+    pairs: Ints2  #: (pairs, 4), two slots, and the first index in subs and the index after the last
+    subs: Ints2  #: (sub-pairs, 2), two slots
 
 
 class Frames(NamedTuple):
     """Poses of links and slots at a configuration."""
 
-    matrix: Array2  #: scratch of `link_poses`
-    links: Array3  #: (links, 4, 4)
-    rows: Array2  #: (slots, 13)
-    balls: Array2  #: (slots, 4): centre and radius
-    stamp: Ints1  #: (slots,), the number of the configuration that a slot was last placed for
+    matrix: Array2  #: (4, 4), scratch memory of `link_poses`
+    links: Array3  #: (links, 4, 4), poses of the links
+    rows: Array2  #: (slots, 13), poses of the slots in the world, and the residuals of their rotations
+    balls: Array2  #: (slots, 4), centres of the bounding balls in the world, and their radii
+    stamp: Ints1  #: (slots,), the number of the configuration for which each slot was last placed
 
 
 class Bodies(NamedTuple):
-    """The pairs of a cell that have a body; the number of a pair is its row plus the number of convex pairs."""
+    """The pairs of a cell with a body. The number of a pair is its row in ``pairs`` plus the number of convex pairs."""
 
-    store: Store  #: the slots that are in such pairs
-    pairs: Ints2  #: (pairs, 3): the slot of a body, the other slot, and 1 if the body is the second of the pair
-    order: Ints1  #: of the rows, likely hits first
+    store: Store  #: the trees of the slots in these pairs
+    pairs: Ints2  #: (rows, 3), the slot of a body, the other slot, and 1 if the body is the second slot of the pair
+    order: Ints1  #: the order in which the rows are tested, likely hits first
     scratch: TreeScratch
 
 
@@ -86,8 +86,8 @@ class Task(NamedTuple):
     layout: Layout
     frames: Frames
     solver: Solver
-    axes: Array2  #: the last axis of each pair, then of each sub-pair, as a warm start of GJK; without rows: no cache
-    gaps: Array1  #: (pairs + sub-pairs,)
+    axes: Array2  #: the last axis of each pair, then of each sub-pair, as a warm start of GJK; no rows: no warm start
+    gaps: Array1  #: (pairs + sub-pairs,), lower bounds of distances, scratch memory
 
 
 @inlined
@@ -98,7 +98,7 @@ def core_of(layout: Layout, k: int) -> Core:
 
 @inlined
 def place(layout: Layout, frames: Frames, k: int, now: int) -> None:
-    """Write the pose of slot k and its ball, unless the slot was already placed for the configuration ``now``."""
+    """Write the pose of slot k and its ball to ``frames``, unless it was already placed for configuration ``now``."""
     if frames.stamp[k] < now:
         _place(layout, frames, k, now)
 
@@ -118,7 +118,7 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
         frames.stamp[k] = _ALWAYS
         for i in range(12):
             rows[k, i] = local[k, i]
-    # the residuals of two rotations add up in their product, to first order
+    # to first order, the residual of a product of rotations is the sum of their residuals
     rows[k, 12] = _RESIDUAL + local[k, 12]
     x, y, z = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
     for i in range(3):
@@ -128,10 +128,10 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
 
 @inlined
 def between_balls(balls: Array, a: int, b: int) -> float:
-    """Return a lower bound of the distance of two balls, with the rounding error subtracted."""
+    """Return a lower bound of the distance of the balls of slots a and b, which includes the rounding error."""
     x, y, z = balls[a, 0] - balls[b, 0], balls[a, 1] - balls[b, 1], balls[a, 2] - balls[b, 2]
     d = sqrt(x * x + y * y + z * z)
-    # 1e-9 is far more than the rounding of the centres and radii, and costs no pair in practice
+    # 1e-9 is far more than the rounding of the centres and radii
     return float(d * (1.0 - 1e-9) - (balls[a, 3] + balls[b, 3]) * (1.0 + 1e-9))
 
 
@@ -142,10 +142,13 @@ def between_balls(balls: Array, a: int, b: int) -> float:
 def slots_collide(
     layout: Layout, frames: Frames, a: int, b: int, margin: float, axes: Array, row: int, simplex: Array
 ) -> int:
-    """Return 1 if two placed slots are closer than a margin, 0 if not, as `quick_collide` does; 2 if undecided."""
+    """Return 1 if the placed slots a and b are closer than a margin, 0 if not, or 2 if `quick_collide` cannot decide.
+
+    ``axes[row]`` is the GJK axis of the pair, and ``simplex`` is scratch memory.
+    """
     ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
     if starts[b, 2] == NO_CAPSULE:
-        # a half-space: one support point decides, so GJK is not needed, and the error term makes the answer safe
+        # For a half-space one support point is enough, and GJK is not needed. The error term makes the result safe.
         distance, error, _, _ = above_plane(cores_of(ints, floats, starts, rows, b, a), rows[b])
         return 0 if distance - error > margin else 1
     return quick_collide(cores_of(ints, floats, starts, rows, a, b), margin, simplex, axes, row)
@@ -155,7 +158,7 @@ def slots_collide(
 def solve_slots(
     layout: Layout, frames: Frames, a: int, b: int, mode: int, most: float, tol: float, solver: Solver, axes: Array
 ) -> None:
-    """Write the signed distance, normal and witness points of two placed slots to ``solver.one``, as `solve` does."""
+    """Write the signed distance of the placed slots a and b, as a row of `solve`, to ``solver.one``."""
     ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
     plane_last = starts[b, 2] == NO_CAPSULE
     if plane_last:
@@ -176,9 +179,9 @@ def balls_meet(layout: Layout, frames: Frames, now: int, a: int, b: int, margin:
 
 @inlined
 def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: float, axes: Array, simplex: Array) -> int:
-    """Return 1 if pair p is closer than a margin, 0 if not, 2 if undecided. The two slots are placed.
+    """Return 1 if pair p is closer than a margin, 0 if not, or 2 if undecided. Both slots of the pair must be placed.
 
-    The bodies inside two hulls are tested only if the hulls are, or may be, within the margin.
+    The convex pieces inside two hulls are tested only if the hulls may be within the margin.
     """
     first, last = layout.pairs[p, 2], layout.pairs[p, 3]
     floats, starts, rows = layout.floats, layout.starts, frames.rows
@@ -189,13 +192,13 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
             place(layout, frames, a, now)
             place(layout, frames, b, now)
         verdict = 0
-        # cheapest test first: capsules reject most pairs of long links, boxes those of flat ones side by side
+        # the cheapest test first: capsules separate most pairs of long links, and boxes flat links side by side
         far = (
             between_capsules(rows, floats, starts, a, b) > margin or between_boxes(rows, floats, starts, a, b) > margin
         )
         if not far:
             verdict = slots_collide(layout, frames, a, b, margin, axes, row, simplex)
-        # apart hulls separate all bodies in them; hulls that touch decide nothing unless they are the shapes themselves
+        # Hulls that are apart separate all pieces inside. Hulls that touch prove a collision only without sub-pairs.
         if r < first and (verdict == 0 or last == first):
             return verdict
         if r >= first and verdict != 0:
@@ -208,9 +211,9 @@ def hit_at(
     chain: Chain, layout: Layout, frames: Frames, now: int, q: Array, order: Ints, margins: Array, axes: Array,
     simplex: Array,
 ) -> int:  # fmt: skip
-    """Return the number of a pair closer than its margin at q, or `FREE`, or `UNSURE` if GJK cannot decide.
+    """Return the number of a pair that is closer than its margin at q, or `FREE`, or `UNSURE` if a pair is undecided.
 
-    A pair that collides moves to half of its place in ``order``, so that frequent hits are tested first.
+    A pair that collides moves ahead in ``order``, see `move_ahead`. ``now`` is the stamp of this configuration.
     """
     link_poses(chain, q, frames.matrix, frames.links)
     for n in range(order.shape[0]):
@@ -228,16 +231,16 @@ def hit_at(
 
 @inlined
 def move_ahead(order: Ints, n: int) -> None:
-    """Exchange pair n of ``order``, which collides, with pair n / 2, so that frequent hits are tested first.
+    """Exchange entry n of ``order``, a pair that collides, with entry n // 2, so that frequent hits are tested first.
 
-    One rare hit does not displace the pairs that collide often.
+    A single hit of a rare pair does not displace the pairs that collide often.
     """
     order[n], order[n // 2] = order[n // 2], order[n]
 
 
 @inlined
 def is_finite(q: Array) -> bool:
-    """Return whether no number is NaN or infinite."""
+    """Return whether all numbers of q are finite."""
     finite = True
     for c in range(q.shape[0]):
         finite = finite and q[c] - q[c] == 0.0
@@ -249,9 +252,9 @@ def hit_of_one(
     q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
     simplex: Array2, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write the result of `hit_at`, or `REFUSED` for a configuration that is not finite; ``answer`` is (1,).
+    """Write the result of `hit_at` to ``answer`` (1,), or `REFUSED` if q is not finite.
 
-    ``axes`` has a row for each pair, then for each sub-pair.
+    ``axes`` contains a row for each pair, then for each sub-pair.
     """
     frames.stamp[:] = -1
     if is_finite(q):
@@ -265,8 +268,8 @@ def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
     """Return the trees and relative pose of row n of ``bodies``, whose slots are placed. The body comes first."""
     host, guest, rows = bodies.pairs[n, 0], bodies.pairs[n, 1], frames.rows
     pair = two_at(tree_at(bodies.store, host), tree_at(bodies.store, guest), rows[host], rows[guest])
-    # The frame of a link is a product of rotations, so the residual that checked poses satisfy does not hold for it. A
-    # single convex guest is placed by its matrix as it is, and needs no such term.
+    # The rotation of a link is a product, so its residual may exceed that of a checked pose, and adds an error. A
+    # single convex shape as the second slot is placed by its matrix unchanged, and adds no error.
     residual = rows[host, 12] if layout.link[host] >= 0 else 0.0
     if layout.link[guest] >= 0 and pair.b.links.shape[0] > 1:
         residual += rows[guest, 12]
@@ -280,7 +283,7 @@ def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
 def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: float) -> float:
     """Return a lower bound of the gap between the body of row n and the ball of the other slot, grown by ``margin``.
 
-    The result is at most ``most``. It is 0 or negative if they may touch.
+    The result is at most ``most``. It is 0 or negative if the body and the ball may touch.
     """
     host, ball = bodies.pairs[n, 0], frames.balls[bodies.pairs[n, 1]]
     tree, at = tree_at(bodies.store, host), (ball[0], ball[1], ball[2])
@@ -289,7 +292,7 @@ def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: fl
 
 @kernel
 def body_collides(layout: Layout, frames: Frames, bodies: Bodies, n: int, margin: float, by_ball: bool) -> int:
-    """Return 1 if the slots of row n of ``bodies`` are closer than a margin, 0 if not, 2 if undecided.
+    """Return 1 if the slots of row n of ``bodies`` are closer than a margin, 0 if not, or 2 if undecided.
 
     With ``by_ball`` the ball of the second slot is tested first.
     """
@@ -327,7 +330,7 @@ def hit_of_cell(
 
 @entry
 def collide_many(task: Task, q: Array2, selected: Ints1, margins: Array1, answer: Ints2) -> None:
-    """Write the result of `pair_collides` for each configuration and each selected pair."""
+    """Write the result of `pair_collides` for each configuration of q and each selected pair to ``answer``."""
     layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
     for k in range(q.shape[0]):
@@ -344,7 +347,7 @@ def collide_many(task: Task, q: Array2, selected: Ints1, margins: Array1, answer
 
 @kernel
 def nearest(gaps: Array, first: int, last: int, most: float) -> int:
-    """Return the index of the least gap from ``first`` to ``last``, or -1 if this gap is greater than ``most``."""
+    """Return the index of the least gap from ``first`` to ``last`` - 1, or -1 if this gap is greater than ``most``."""
     index, least = -1, most
     for n in range(first, last):
         if gaps[n] <= least:
@@ -357,12 +360,12 @@ def nearest_in_pair(
     layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, has_best: bool, axes: Array,
     gaps: Array, out: Array,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Write the signed distance of pair p as a row of `solve` to ``out``, if it is less than the best so far.
+    """Write the signed distance of pair p, as a row of `solve`, to ``out`` if it is less than ``best``.
 
-    Returns the new best distance, the least lower bound, and the sub-pair of the new best: -1 for the pair itself,
-    `FAR` if the best is unchanged. Without ``has_best``, ``best`` is only a limit, and a distance equal to the limit
-    counts. Sub-pairs are solved in the order of the lower bounds of their capsules. ``gaps`` has entries for pairs,
-    then for sub-pairs.
+    Return the new best distance, the least lower bound of the pair, and the sub-pair with the new best distance. The
+    sub-pair is -1 for a pair without sub-pairs, and `FAR` if the best distance is unchanged. Without ``has_best``,
+    ``best`` is only a limit, and a distance equal to the limit is written too. Sub-pairs are solved in the order of the
+    lower bounds of their capsules. ``gaps`` is scratch memory with entries for pairs, then for sub-pairs.
     """
     floats, starts, rows = layout.floats, layout.starts, frames.rows
     first, last, count = layout.pairs[p, 2], layout.pairs[p, 3], layout.pairs.shape[0]
@@ -383,11 +386,11 @@ def nearest_in_pair(
             a, b, row = layout.subs[r, 0], layout.subs[r, 1], count + r
             gaps[row] = 1e308
         elif last > first:
-            mode = narrow.UNSIGNED  # the depth of two hulls bounds nothing: only their gap is of use
+            mode = narrow.UNSIGNED  # only the gap of two hulls is useful, since their depth is no bound for the pieces
         solve_slots(layout, frames, a, b, mode, max(best, 0.0), 0.0, solver, axes[row : row + 1])
         if mode == narrow.UNSIGNED:
             if solved[0, 1] > max(best, 0.0):
-                break  # the hulls are farther apart than the best, and so are all bodies in them
+                break  # the hulls, and so all pieces inside, are farther apart than the best distance
         else:
             lower = min(lower, solved[0, 1])
             if solved[0, 0] < best or (not has_best and solved[0, 1] <= best):
@@ -402,11 +405,11 @@ def nearest_in_pair(
 
 @entry
 def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, out: Array2, which: Ints2) -> None:
-    """Write each configuration's least signed distance as a row of `solve`, and its pair, or -1 beyond ``most``.
+    """Write each configuration's least signed distance, as a row of `solve`, to ``out``, and its pair to ``which``.
 
-    ``which`` is (n, 2): the pair, and the sub-pair or -1. The pair is `REFUSED` if q is not finite. Pairs are solved in
-    the order of their lower bounds, until the next bound is greater than the least distance (branch and bound). The
-    capsules of pairs whose balls are far apart are not computed.
+    A row of ``which`` (n, 2) is the pair, and the sub-pair or -1. The pair is -1 if all pairs are beyond ``most``, and
+    `REFUSED` if q is not finite. Pairs are solved in the order of their lower bounds, until the next bound is greater
+    than the least distance (branch and bound). For pairs whose balls are far apart no bound of capsules is computed.
     """
     chain, layout, frames, solver, axes, gaps = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -420,7 +423,7 @@ def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, ou
             continue
         link_poses(chain, q[k], frames.matrix, frames.links)
         best, lower = most, 1e308
-        near = most  # an estimate of the least distance; it only decides which bounds are refined at once
+        near = most  # an estimate of the least distance, which only selects the bounds that are refined first
         for p in range(pairs.shape[0]):
             a, b = pairs[p, 0], pairs[p, 1]
             place(layout, frames, a, k)
@@ -437,7 +440,7 @@ def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, ou
                 break
             gap = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])
             if gap > gaps[p]:
-                gaps[p] = gap  # so far this was the bound of the balls: sort the pair in again
+                gaps[p] = gap  # the better bound of the capsules replaces the bound of the balls
                 continue
             gaps[p] = 1e308
             best, below, sub = nearest_in_pair(
@@ -447,16 +450,17 @@ def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, ou
             if sub != FAR:
                 which[k, 0], which[k, 1] = p, sub
         if which[k, 0] >= 0:
-            # a pair that lost by its upper bound may still have the smaller lower bound
+            # a pair that is not the nearest may have a smaller lower bound
             out[k, 1] = min(out[k, 1], lower)
 
 
 @entry
 def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -> int:
-    """Write the signed distance of every pair as a row of `solve`, and its sub-pair, or -1 for the pair itself.
+    """Write the signed distance of every pair, as a row of `solve`, to ``out``, and its nearest sub-pair to ``which``.
 
-    ``out`` and ``which`` have an entry for each configuration and pair. If a pair is proven farther apart than its
-    ``most``, `FAR` is written, and the row is undefined. Returns the number of entries that are not `FAR`.
+    ``out`` and ``which`` have an entry for each configuration and pair. The sub-pair is -1 for a pair without
+    sub-pairs. If a pair is proven farther apart than its ``most``, the sub-pair is `FAR` and the row is undefined.
+    Return the number of entries whose pair is not proven farther apart than its ``most``.
     """
     chain, layout, frames, solver, axes, gaps = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -474,7 +478,7 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
             _, lower, sub = nearest_in_pair(
                 layout, frames, solver, k, p, most[p], which[k, p] != FAR, axes, gaps, out[k, p]
             )
-            # of several sub-pairs the row is the nearest, but the bound must hold for all of them
+            # the row describes the nearest sub-pair, but its lower bound must hold for all sub-pairs
             out[k, p, 1], which[k, p] = lower, sub
             if sub != FAR and not lower > most[p]:
                 near += 1
@@ -482,7 +486,7 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
 
 
 class Near(NamedTuple):
-    """The near pairs of one configuration, a row for each; see `gjk3d.robot.results.RobotDistances`."""
+    """The near pairs of one configuration, a row for each. `RobotDistances` describes the fields."""
 
     distance: Array1  #: (rows,)
     lower: Array1
@@ -491,15 +495,14 @@ class Near(NamedTuple):
     point_a: Array2
     point_b: Array2
     gradient: Array2  #: (rows, dof)
-    #: (rows, 2, 3, dof), the Jacobians of the points, or scratch (1, 2, 3, dof)
-    moved: Array4
+    moved: Array4  #: (rows, 2, 3, dof), the Jacobians of the points, or scratch memory (1, 2, 3, dof)
 
 
 @entry
 def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) -> int:
-    """Write a row of `solve` and the number of each pair that is not proven farther apart than ``most``.
+    """Write a row of `solve` to ``out``, and the number to ``pair``, for each pair not proven farther than ``most``.
 
-    There is memory for all pairs. Returns the number of rows, or `REFUSED` if q is not finite.
+    ``out`` and ``pair`` have memory for all pairs. Return the number of written rows, or `REFUSED` if q is not finite.
     """
     chain, layout, frames, solver, axes, gaps = task
     balls, rows, floats, starts = frames.balls, frames.rows, layout.floats, layout.starts
@@ -516,7 +519,7 @@ def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) ->
             continue
         row = out[near]
         _, lower, sub = nearest_in_pair(layout, frames, solver, plain(0), p, most, near < 0, axes, gaps, row)
-        row[1] = lower  # of several sub-pairs the row is the nearest, but the bound must hold for all of them
+        row[1] = lower  # the row describes the nearest sub-pair, but its lower bound must hold for all sub-pairs
         if sub != FAR and not lower > most:
             pair[near] = p
             near += 1
@@ -525,7 +528,7 @@ def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) ->
 
 @entry
 def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, out: Near) -> None:
-    """Copy the rows of `near_of_one` to ``out``, and write their gradients. Jacobians are written if ``every``."""
+    """Copy the rows of `near_of_one` to ``out``, and write their gradients. If ``every``, also write the Jacobians."""
     layout, frames = task.layout, task.frames
     for n in range(pair.shape[0]):
         row, p = rows[n], pair[n]
@@ -542,7 +545,7 @@ def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, ou
 
 @kernel
 def placed_pair(layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int) -> PosedPair:
-    """Place both slots of row n of ``bodies`` at configuration number ``now``, and return the result of `posed`."""
+    """Place both slots of row n of ``bodies`` for the configuration ``now``, and return the result of `posed`."""
     place(layout, frames, bodies.pairs[n, 0], now)
     place(layout, frames, bodies.pairs[n, 1], now)
     return posed(layout, frames, bodies, n)
@@ -552,10 +555,10 @@ def placed_pair(layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int
 def nearest_or_contact(
     pair: PosedPair, most: float, margin: float, share: float, first: int, w: TreeScratch
 ) -> tuple[int, NearestParts]:
-    """Return the verdict for a body and another slot, and their nearest parts as `nearest_parts` does.
+    """Return the verdict for a body and another slot, and their nearest parts as in `nearest_parts`.
 
-    APART is proven. MEET (the surfaces intersect) and HELD (one is inside the other) are certain. DOUBT means that the
-    functions of two shapes must compute the pair.
+    APART is proven. MEET (the surfaces intersect) and HELD (one shape is inside the other) are certain. DOUBT means
+    that the functions for two shapes must compute the pair.
     """
     w.last[0] = -1
     gap = nearest_parts(pair, most, margin, share, first, w)
@@ -563,24 +566,27 @@ def nearest_or_contact(
         return MEET if gap.upper <= 0.0 else DOUBT, gap
     if pair.a.kind == PRISMS:
         return meet(pair, 0.0, w), gap
-    # a gap between the surfaces proves nothing for a closed body: the guest may lie inside it
+    # a closed body may contain the other shape, even with a gap between their surfaces
     return held(pair, w) if pair.a.inside != OPEN else APART, gap
 
 
 class Search(NamedTuple):
     """Limits of a search for distances, and its results."""
 
-    most: Array1  #: of each selected row
-    best: Array1  #: the least distance of each configuration so far
-    least: bool  #: whether only pairs that lower ``best`` are of interest, and ``best`` follows them
-    bounds: Array1  #: of each selected row, scratch
-    out: Array3  #: (configurations, rows, 12), as rows of `solve`
-    answer: Ints2  #: APART if a row is valid
+    most: Array1  #: (rows,), the limit of each selected pair
+    best: Array1  #: (configurations,), the least distance so far
+    least: bool  #: whether only the least distance of each configuration is wanted; ``best`` is then updated
+    bounds: Array1  #: (rows,), lower bounds of the selected pairs, scratch memory
+    out: Array3  #: (configurations, rows, 12), rows of `solve`
+    answer: Ints2  #: (configurations, rows), verdicts as in `nearest_or_contact`; a row of ``out`` is valid for APART
 
 
 @kernel
 def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
-    """Write the distance of placed pair p up to a limit, and its verdict, to entry [k, n] of ``search``."""
+    """Write the distance and the verdict of row p of ``bodies``, whose slots are placed, to entry [k, n] of ``search``.
+
+    Beyond ``limit`` only a lower bound of the distance is written.
+    """
     if limit < 1e50:  # most pairs are far apart
         free = free_of_body(frames, bodies, p, 0.0, limit * _MORE)
         if free > limit:
@@ -589,7 +595,7 @@ def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, s
             return
     pair, w, flags = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags
     w.last[0] = -1
-    # a search for the nearest parts takes much longer to find parts that intersect
+    # this test finds parts that intersect much faster than the search for the nearest parts
     if surfaces_meet(pair, 0.0, w) == MEET:
         search.answer[k, n] = MEET
         return
@@ -608,7 +614,10 @@ def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, s
 
 @kernel
 def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, search: Search, k: int) -> None:
-    """Write the distances of placed pairs, least bound first. Pairs beyond the best distance get only their bound."""
+    """Write the distances of the selected pairs, whose slots are placed, at configuration k, least bound first.
+
+    For pairs beyond the best distance only the lower bound is written.
+    """
     count, bounds = selected.shape[0], search.bounds
     for n in range(count):
         bounds[n] = free_of_body(frames, bodies, selected[n], 0.0, min(search.best[k], 1e50))
@@ -629,10 +638,10 @@ def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, s
 
 @entry
 def gaps_many(task: Task, q: Array2, bodies: Bodies, selected: Ints1, search: Search) -> None:
-    """Write the distance and the verdict of each selected pair at each configuration.
+    """Write the distance and the verdict of each selected pair at each configuration to ``search``.
 
-    `nearest_or_contact` defines the verdict. A pair farther apart than its ``most``, or than ``best`` of the
-    configuration, needs a lower bound only.
+    ``selected`` contains rows of ``bodies.pairs``. `nearest_or_contact` defines the verdict. For a pair farther apart
+    than its limit ``most``, or than ``best`` of the configuration, only a lower bound is written.
     """
     layout, frames = task.layout, task.frames
     frames.stamp[:] = -1
@@ -654,16 +663,17 @@ def gap_bounds(
     layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int, most: float, margin: float, share: float,
     first: int,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Return a lower and an upper bound of the distance of a pair up to ``most``, and the nearest part of the body.
+    """Return a lower and an upper bound of the distance of row n of ``bodies``, and the nearest part of the body.
 
-    The lower bound is at least `share_of` the upper, and 0 for a collision. The part may be ``first`` in the next call.
-    Row 1 of the scratch's ``out`` has the nearest points in the world.
+    The search ends at the distance ``most``. The lower bound is at least `share_of` the upper bound, and 0 for a
+    collision. The part may be passed as ``first`` to the next call. Row 1 of ``bodies.scratch.out`` then contains the
+    nearest points in the world.
     """
     pair, w = placed_pair(layout, frames, bodies, n, now), bodies.scratch
     verdict, gap = nearest_or_contact(pair, most, margin, share, first, w)
     if verdict == APART:
         into_world(frames.rows[bodies.pairs[n, 0]], w.out, plain(1))
-        # The floor of a motion has a slack of 128 (D + 1) u S (1 + W) for D joints in a row, the size S and the turns
-        # W, and the error is at most 256 u S. The terms keep these bounds from depending on that.
+        # The floor of a motion already has a slack of 128 (D + 1) u S (1 + W), for D joints, the size S and the turns
+        # W. The error of the pair is at most 256 u S. It is subtracted here, so the bounds do not depend on the slack.
         return min(gap.lowest, share_of(gap.upper, margin, share)) - pair.error, gap.upper + pair.error, gap.p
     return 0.0, 0.0 if verdict != DOUBT else gap.upper + pair.error, gap.p

@@ -1,7 +1,7 @@
 """The checker: configurations and motions of a robot, checked against itself, obstacles, and attached objects.
 
-`planning_scene` has the surroundings, and this file the methods of queries. `queries`, `results`, `motions` and `timed`
-compute the results.
+`planning_scene` manages the surroundings. This file defines the query methods. `queries`, `results`, `motions` and
+`timed` compute the results.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ Links = Collection[str] | None
 class Checker(PlanningScene):
     """A robot, the obstacles around it and the objects attached to it, prepared for collision queries.
 
-    Several threads may query one checker at the same time, also while another thread changes it. Each query uses one
-    state. Only one thread at a time may change it.
+    Several threads may query one checker at the same time, also while another thread changes the checker. Each query
+    uses the state of the checker at the start of the query. Only one thread at a time may change the checker.
 
     Parameters
     ----------
     robot : Robot
-        A query uses the robot's `Robot.allowed` as it is at that time.
+        Each query reads the allowed pairs (`Robot.allowed`) at the time of the query.
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
-        Obstacles by name, or a `gjk3d.Scene` whose objects are copied at their present poses. Later changes of the
-        Scene are ignored, and so are its groups. Meshes, clouds and other bodies are tested after the convex shapes
-        and cost more. A mesh with a unit is scaled to metres. A Scene of meshes in another unit is refused, because
-        its poses are in that unit too.
+        Obstacles by name, or a `gjk3d.Scene` whose objects are copied at their present poses. The groups of the Scene
+        and its later changes are ignored. Meshes, clouds and other bodies are tested after the convex shapes and cost
+        more. A mesh with a unit is scaled to metres. A Scene of meshes in another unit is refused, because the poses of
+        the Scene are in that unit too.
     touching : iterable of (str, str)
         Links and obstacles that may touch, such as the base and the floor.
     margin : float
@@ -78,7 +78,7 @@ class Checker(PlanningScene):
     Raises
     ------
     RobotError
-        A name is used twice, a name in ``touching`` is unknown, or a pose is a stack.
+        A name is used twice, a name in ``touching`` is unknown, or a pose is a stack of poses.
     UnsupportedPair
         A shape is not supported.
     ShapeError
@@ -117,9 +117,9 @@ class Checker(PlanningScene):
     @overload
     def free(self, q: Rows, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
     def free(self, q: Rows, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> Any:
-        """Return whether all pairs of the robot, its attached objects and its surroundings are beyond their margins.
+        """Return whether every checked pair of links, attached objects and obstacles is farther apart than its margin.
 
-        A distance that equals the margin is not free. Limits of joints are not checked, see `Robot.within_limits`.
+        Limits of joints are not checked, see `Robot.within_limits`.
 
         Parameters
         ----------
@@ -131,13 +131,13 @@ class Checker(PlanningScene):
         workers : int
             Threads for a stack.
         device : {"cpu", "cuda"}
-            As in `gjk3d.collide`. The graphics card tests convex shapes, and then the processor tests other bodies. The
-            results are the same.
+            As in `gjk3d.collide`. With "cuda" the graphics card tests the convex shapes, and the processor tests the
+            other bodies. Both devices give the same results.
 
         Returns
         -------
         bool or (n,) bool
-            True for free configurations. Touching is not free.
+            True for free configurations. With a margin of 0, a configuration with touching surfaces is not free.
 
         Raises
         ------
@@ -148,8 +148,8 @@ class Checker(PlanningScene):
         DeviceUnavailableError
             ``device`` is not available. The message names the missing part and its installation.
         """
-        # One plain configuration on one thread: the kernel is called directly. Its record lets the builtin skip even
-        # this method at the next call, see `gjk3d.robot.single`.
+        # For one plain configuration on one thread the kernel is called directly. The arguments that
+        # `gjk3d.robot.single` prepares let the next call skip this method.
         settings, cell = self._state()
         cell = self._with_links(cell, links)
         if type(workers) is int and workers == 1 and device == "cpu":
@@ -186,18 +186,19 @@ class Checker(PlanningScene):
         q : (dof,) or (n, dof) float
             Radians, and the robot's unit of length. Rows that are not finite are invalid, without an error.
         margin : float, optional
-            Margin of pairs without their own. The default is the margin of the checker.
+            Margin of all pairs whose margin was not set by `set_margin`. The default is the margin of the checker.
         limits : bool
             Whether limits of joints are checked. Angles are compared as given: an angle is not reduced by full turns.
         tolerance : float
-            How far beyond a limit a value may be.
+            Allowed excess of a value over its limit, in radians or the robot's unit of length.
         workers : int
             Threads for a stack.
 
         Returns
         -------
         Validity
-            Valid or not, the reason, and its joint or pair, for one configuration or n.
+            Whether the configuration is valid, the reason if not, and the joint or pair that violates the rule. For n
+            configurations, each field has n entries.
 
         Raises
         ------
@@ -230,7 +231,7 @@ class Checker(PlanningScene):
     def hit(self, q: Rows, *, links: Links = None, workers: int = 1) -> Any:
         """Return a pair that is closer than its margin, or None.
 
-        If several pairs are too close, earlier queries decide which one is returned. `collisions` returns all of them.
+        If several pairs are too close, the returned pair depends on earlier queries. `collisions` returns all of them.
 
         Parameters
         ----------
@@ -243,8 +244,9 @@ class Checker(PlanningScene):
 
         Returns
         -------
-        (str, str) or None, or list of such
-            Two names. The second is the obstacle if there is one. None for a free configuration.
+        (str, str) or None, or list of these
+            Names of two links or objects. If one of them is an obstacle, its name is second. None for a free
+            configuration.
 
         Raises
         ------
@@ -294,7 +296,7 @@ class Checker(PlanningScene):
         links : collection of str, optional
             As in `free`.
         max_distance : float
-            The limit of the search. Beyond it the distance is infinite.
+            The limit of the search, at least 0. If no pair is within it, the returned distance is infinite.
         depth : {"tight", "fast"}
             As in `gjk3d.signed_distance`, for overlaps with meshes and other non-convex bodies. "fast" takes a tenth of
             the time or less, and its bounds of the depth are wider.
@@ -304,14 +306,15 @@ class Checker(PlanningScene):
         Returns
         -------
         RobotClearance
-            Distance with its bounds, normal, both nearest points and the pair, for one configuration or n.
+            The distance and its bounds, the normal, both nearest points and the pair, for one configuration or n.
 
         Raises
         ------
         RobotError
             q is not a configuration or a stack of them, or a name in ``links`` is unknown.
         ShapeError
-            ``workers`` is not a number of threads, or ``depth`` is neither "fast" nor "tight".
+            ``max_distance`` is not a number of at least 0, ``workers`` is not a number of threads, or ``depth`` is
+            neither "fast" nor "tight".
         """
         check_workers(workers)
         check_depth(depth)
@@ -380,7 +383,7 @@ class Checker(PlanningScene):
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         within : float
-            Pairs up to this distance apart are included, at least 0. Margins are ignored.
+            Greatest distance of a pair of shapes in the result, in the robot's unit, at least 0. Margins are ignored.
         max_points : int or None
             Greatest number of points for two shapes, as in `gjk3d.contact`. Pairs with meshes and other bodies have one
             point.
@@ -411,9 +414,10 @@ class Checker(PlanningScene):
     def gradient(self, q: Rows, *, depth: Depth = "fast") -> Array:
         """Return the gradient of the clearance, or zero if no pair is checked.
 
-        The gradient is the normal times the velocity of the second point relative to the first. If several pairs tie,
-        the gradient of one of them is returned. In overlap with a non-convex body the gradient belongs to the
-        separating translation that was found, so it may jump.
+        Each entry is the dot product of the normal and the velocity of the second nearest point relative to the first,
+        per unit of that joint. If several pairs tie, the gradient of one of them is returned. In overlap with a
+        non-convex body the gradient belongs to the separating translation that was found. Such a gradient may jump
+        between nearby configurations.
 
         Parameters
         ----------
@@ -464,12 +468,12 @@ class Checker(PlanningScene):
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         within : float
-            In the robot's unit. Pairs that are proven farther apart are left out. All pairs by default.
+            In the robot's unit. Pairs that are proven farther apart are left out. The default includes all pairs.
         jacobians : bool
-            Whether to return the Jacobians of the points too.
+            Whether to return the Jacobians of the nearest points too.
         depth : {"fast", "tight"}
-            As in `gjk3d.signed_distance`, for overlaps with meshes and other non-convex bodies. Other rows do not
-            depend on it.
+            As in `gjk3d.signed_distance`, for overlaps with meshes and other non-convex bodies. Rows of other pairs do
+            not depend on ``depth``.
 
         Returns
         -------
@@ -485,9 +489,9 @@ class Checker(PlanningScene):
 
         Notes
         -----
-        The gradient is the normal times the velocity of the second point relative to the first. If several nearest
-        points tie, it belongs to one of them. In overlap with a non-convex body it belongs to the separating
-        translation that was found. The depth in that row is an upper bound of the least translation, so both may jump.
+        Each row has the gradient of its own distance, computed as in `gradient`. In overlap with a non-convex body the
+        depth is an upper bound of the least translation. Depth and gradient of such a row may jump between nearby
+        configurations.
 
         Examples
         --------
@@ -517,12 +521,12 @@ class Checker(PlanningScene):
         Parameters
         ----------
         points : (n, 3) float
-            In the frame of the world. Points of a camera are moved by its pose first.
+            In world coordinates. Transform points from the frame of the camera by the pose of the camera first.
         q : (dof,) or (k, dof) float
             Configurations when the points were measured: radians, and the robot's unit of length.
         margin : float
-            Points up to this distance from the robot are not outside. Use the error of the camera plus the radius of
-            the cloud that is made of the points.
+            Points up to this distance from the robot are not outside. Use the measuring error of the camera plus the
+            radius that you give to the points of the cloud.
         workers : int
             Threads for a stack of configurations.
 
@@ -584,41 +588,42 @@ class Checker(PlanningScene):
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> MotionCheck[Any, Any, Any, Any]:
-        """Return whether straight lines in joint space are free, and where they collide first.
+        """Return whether straight lines in joint space are free, and the first collision of each line.
 
-        Turns are not wrapped: from 3 to -3 a joint turns by 6 radians.
+        Angles are not wrapped: from 3 to -3 a joint turns by 6 radians.
 
         Parameters
         ----------
         q0, q1 : (dof,) or (n, dof) float
             Ends of the motions. One configuration and n configurations give n motions.
         certify : bool
-            False checks samples. True also proves the motion between them, so a result "free" is certain.
+            False checks samples. True also proves the motion between samples, so the result "free" is certain.
         resolution : float or (dof,) float
-            The most that any number of q changes from one sample to the next, or the most for each number.
+            Greatest change of any joint value from one sample to the next, or one such number for each joint value.
         tolerance : float
-            Resolution of a proof, as a share of the motion.
+            Greatest width of the interval that contains the first collision of a proof, as a share of the motion.
         workers : int
             Threads for a stack.
 
         Returns
         -------
         MotionCheck
-            Free or not, the parameters before and at the first collision, and the pair that collides, for one motion or
-            n.
+            Whether the motion is free, the parameters before and at the first collision, and the pair that collides.
+            For n motions, each field has n entries.
 
         Raises
         ------
         RobotError
-            q0 or q1 is not a configuration or a stack of them, the stacks differ, resolution or tolerance is not above
-            0, or a motion would take too many samples.
+            q0 or q1 is not a configuration or a stack of them, the stacks differ in length, ``resolution`` or
+            ``tolerance`` is not above 0, or a motion would take too many samples.
         ShapeError
             ``workers`` is not a number of threads.
 
         Notes
         -----
-        Little can be proven for numbers so large that their rounding moves a link (a turn of 1e12 is rounded by 1e-4),
-        and for motions of thousands of turns. Their status is UNRESOLVED. Reduce turns to values near 0 first.
+        A proof usually fails if a joint value is so large that its rounding error moves a link (an angle of 1e12
+        radians is rounded by up to 1e-4), or if a joint turns thousands of times. The status is then UNRESOLVED. Reduce
+        angles to values near 0 first.
 
         Examples
         --------
@@ -640,24 +645,22 @@ class Checker(PlanningScene):
         resolution: Number | VectorLike = 0.05,
         workers: int = 1,
     ) -> NDArray[np.bool_]:
-        """Return which straight lines in joint space are free, without the place of a collision.
+        """Return which straight lines in joint space are free. The place of a collision is not computed.
 
-        This is several times faster than `motion_free`, because samples are tested in the order that finds a collision
-        first, and only edges whose samples are free are proven.
+        This is several times faster than `motion_free`. Samples are tested in an order that is likely to find a
+        collision early, and a proof is tried only for edges whose samples are all free.
 
         Parameters
         ----------
         q0, q1 : (n, dof) or (dof,) float
             Ends of the edges. One configuration and n configurations give n edges.
-        certify : bool
-        resolution : float or (dof,) float
-        workers : int
+        certify, resolution, workers
             As in `motion_free`.
 
         Returns
         -------
         (n,) bool
-            True for edges that are free at all samples, or proven free with ``certify``.
+            True for edges that are free at all samples. With ``certify``, True for edges that are proven free.
 
         Raises
         ------
@@ -698,10 +701,11 @@ class Checker(PlanningScene):
         resolution: Number | VectorLike = 0.05,
         progress: Callable[[float, int], object] | None = None,
     ) -> Plan:
-        """Return a short path from a configuration to one of some goals, proven free also between samples.
+        """Return a short path from a start to one of several goals, proven free also between samples.
 
-        RRT-Connect searches a path, which is shortened and smoothed. Then its edges are proven. An edge without a proof
-        is replaced by a detour with proven edges. If there is none, the search is repeated with proven edges only.
+        RRT-Connect searches for a path. The path is shortened and smoothed, and then its edges are proven free. An edge
+        without a proof is replaced by a detour with proven edges. If no detour is found, the search is repeated with
+        proven edges only.
 
         Parameters
         ----------
@@ -714,17 +718,18 @@ class Checker(PlanningScene):
             keep their values in ``start``. Joints that mimic another one follow it.
         lower, upper : (moved,) float, optional
             Bounds of the joints that move. The default is the robot's limits, extended to the start and the goals.
-            Turning joints without limits wrap: they turn the shorter way. Other joints without limits need bounds, such
-            as translations, and a joint that another one mimics with a factor that is not an integer.
+            Turning joints without limits wrap: they turn the shorter way. Any other joint without limits needs bounds.
+            Examples are a prismatic joint, and a joint that another joint mimics with a factor that is not an integer.
         seconds : float
-            Time limit. A path that is not proven in the time is UNPROVEN.
+            Time limit. A path that is not proven within this time has the status UNPROVEN.
         seed : int
             The same seed returns the same path on one machine, unless the time runs out.
         margin : float
             Distance in the robot's unit that is added to the margins of all pairs.
         touching : collection of (str, str)
             Pairs of links and objects that touch at the start or at a goal, such as a cup and its table. Along the path
-            they come no nearer to each other than there, up to 1e-6. Both must consist of convex shapes.
+            such a pair comes no closer than at the start or goal where it is closest, up to 1e-6. Both must consist of
+            convex shapes.
         certify : bool
             False returns the path without a proof, with the status UNPROVEN.
         range : float
@@ -737,7 +742,7 @@ class Checker(PlanningScene):
         Returns
         -------
         Plan
-            The path, its status, the index of the goal that was reached, and the proof.
+            The path, its status, the index of the goal where the path ends, and the proof.
 
         Raises
         ------
@@ -786,23 +791,24 @@ class Checker(PlanningScene):
         Parameters
         ----------
         samples : int
-            Number of configurations, drawn uniformly within the bounds. Each is joined with its nearest neighbours.
+            Number of configurations, drawn uniformly within the bounds. Edges join each configuration with its nearest
+            neighbours.
         seed : int
-            The same seed gives the same roadmap and paths.
+            The same seed gives the same roadmap and the same paths.
         joints : str or sequence of str, optional
+            The joints that move, as in `plan`.
         rest : (dof,) float, optional
-            The joints that move, as in `plan`, and the values of the others, 0 by default.
-        lower, upper : (moved,) float, optional
-        range : float
-        resolution : float or (dof,) float
+            Values of the joints that do not move. The default is 0 for each of them.
+        lower, upper, range, resolution
             As in `plan`.
         workers : int
-            Threads for the edges.
+            Threads that test the edges.
 
         Returns
         -------
         Roadmap
-            Its method ``plan`` returns plans, and ``update`` tests all edges again after a change of the checker.
+            The roadmap. Its method ``plan`` returns plans, and ``update`` tests all edges again after a change of the
+            checker.
 
         Raises
         ------
@@ -839,22 +845,22 @@ class Checker(PlanningScene):
         upper: Row | None = None,
         seconds: float = 5.0,
     ) -> Plan:
-        """Return a path that is proven free: the given path, with detours in place of its unproven edges.
+        """Return a proven free path that follows the given path, with detours in place of edges without a proof.
 
         Parameters
         ----------
         path : (m, dof) float
             Waypoints with straight lines between them, at least one.
-        joints : str or sequence of str, optional
-        lower, upper : (moved,) float, optional
+        joints, lower, upper
+            The joints that detours may move and their bounds, as in `plan`.
         seconds : float
-            The joints that detours may move, their bounds, and the time for detours, as in `plan`.
+            Time limit.
 
         Returns
         -------
         Plan
-            The path with its detours, or the given path with the status UNPROVEN. ``proof`` has the clearance, the
-            number of detours, or the pair that prevents the proof.
+            The path with its detours, or the given path with the status UNPROVEN. ``proof`` contains the clearance and
+            the number of detours, or the pair that prevents the proof.
 
         Raises
         ------
@@ -875,20 +881,20 @@ class Checker(PlanningScene):
         return planner.prove(self._cell(), path, planner.Request(joints, lower, upper, seconds))
 
     def free_region(self, q: Rows, *, weights: Row | None = None, margin: float = 0.0) -> Array:
-        """Return half widths of a box of configurations around q that is proven free.
+        """Return the half widths of a box of configurations around q that is proven free.
 
-        All configurations with ``|q' - q| <= half widths`` are free. Such boxes are the start of convex regions for
-        planners, and a step that needs no check.
+        All configurations with ``|q' - q| <= half widths`` are free. Planners grow convex regions from such boxes. A
+        step within the box needs no check.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         weights : (dof,) float, optional
-            Half widths in proportion to each other, above 0. The default is 1 for each number of q. Then each number
-            alone grows as far as it can.
+            Proportions of the half widths at the first growth of the box, above 0. The default is 1 for each joint
+            value. Afterwards each half width grows separately up to the limit of the proof.
         margin : float
-            Distance that is added to the margins of all pairs.
+            Distance in the robot's unit that is added to the margins of all pairs.
 
         Returns
         -------
@@ -931,27 +937,24 @@ class Checker(PlanningScene):
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> PathCheck:
-        """Return whether a path of straight lines between waypoints is free, and where it collides first.
+        """Return whether a path of straight lines between waypoints is free, and its first collision.
 
         Parameters
         ----------
         path : (m, dof) float
             Waypoints, at least one.
-        certify : bool
-        resolution : float or (dof,) float
-        tolerance : float
-        workers : int
-            As in `motion_free`.
+        certify, resolution, tolerance, workers
+            As in `motion_free`. The tolerance is a share of an edge.
 
         Returns
         -------
         PathCheck
-            Free or not, and the edge, the parameters and the pair of the first collision.
+            Whether the path is free, and the edge, the parameters and the pair of the first collision.
 
         Raises
         ------
         RobotError
-            The path is not an array of waypoints, or resolution or tolerance is not above 0.
+            The path is not an array of waypoints, or ``resolution`` or ``tolerance`` is not above 0.
         ShapeError
             ``workers`` is not a number of threads.
 
@@ -976,7 +979,7 @@ class Checker(PlanningScene):
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> TrajectoryCheck:
-        """Return whether a trajectory is free, also of moving obstacles, and when it collides first.
+        """Return whether a trajectory is free, also of moving obstacles, and the time of its first collision.
 
         Parameters
         ----------
@@ -986,28 +989,28 @@ class Checker(PlanningScene):
         moving : mapping of str to Motion, or to (Motion, (float, float)), or to ((n, 4, 4) poses, (n,) times), optional
             Motions of obstacles by name, which replace their poses. A motion lasts from the first time of the
             trajectory to its last, or between the two given times. Before and after, it continues at the same rate.
-            Poses with times are joined by `Motion.between`. The obstacle rests before the first and after the last.
-            Unbounded shapes, such as a half-space, cannot move. Obstacles are not checked against each other.
+            Poses with times are joined by `Motion.between`. Such an obstacle rests before its first time and after its
+            last. Unbounded shapes, such as a half-space, cannot move. Obstacles are not checked against each other.
         certify : bool
-            False checks samples. True also proves the motion between them, so a result "free" is certain.
+            False checks samples. True also proves the motion between samples, so the result "free" is certain.
         resolution : float or (dof,) float
-            The most that any number of q changes from one sample to the next, or the most for each number. The slide
-            and the turn of a moving obstacle change by no more than the least of them.
+            Greatest change of any joint value from one sample to the next, or one such number for each joint value. The
+            translation and the angle of a moving obstacle change by at most the least of these numbers.
         tolerance : float
-            Width of the bracket of the first contact in a proof, in the unit of the times.
+            Greatest width of the time interval that contains the first contact of a proof, in the unit of the times.
         workers : int
             Threads.
 
         Returns
         -------
         TrajectoryCheck
-            Free or not, the times before and at the first collision, and the pair that collides.
+            Whether the trajectory is free, the times before and at the first collision, and the pair that collides.
 
         Raises
         ------
         RobotError
-            The trajectory is not one of this robot, a name in ``moving`` is not that of a bounded obstacle,
-            or resolution or tolerance is not above 0.
+            The trajectory does not fit this robot, a name in ``moving`` is not the name of a bounded obstacle, or
+            ``resolution`` or ``tolerance`` is not above 0.
         ShapeError
             ``workers`` is not a number of threads.
 
@@ -1035,18 +1038,17 @@ class Checker(PlanningScene):
         tolerance: float = 1e-4,
         workers: int = 1,
     ) -> TrajectoryClearance:
-        """Return the least clearance of a trajectory with proven bounds, and its time, points and pair.
+        """Return the least distance along a trajectory with proven bounds, and its time, points and pair.
 
-        Margins are ignored. Samples find a near pair. A proof then shows that no pair comes nearer.
+        Margins are ignored. Samples find a near pair. A proof then shows that no pair comes closer.
 
         Parameters
         ----------
-        trajectory : Trajectory, or spline of scipy, or mapping
-        moving : mapping, optional
-        resolution : float or (dof,) float
+        trajectory, moving, resolution
             As in `trajectory_free`.
         tolerance : float
-            Difference of the two bounds, in the robot's unit, if the proof succeeds. The bounds hold in any case.
+            Greatest difference of the two bounds, in the robot's unit, if the proof succeeds. Without a full proof the
+            bounds are wider, and they still hold.
         workers : int
             Threads.
 
@@ -1082,20 +1084,21 @@ class Checker(PlanningScene):
         trajectory : Trajectory, or spline of scipy, or mapping
             As in `trajectory_free`.
         excess : float
-            How far pieces may reach beyond the swept volume, in the robot's unit. The polytope around a curved shape
-            and the hull of a non-convex body add to it, and are included in the ``excess`` of the result.
-        links : names of links or attached objects, optional
-            All by default.
+            Greatest distance of a point in a piece from the swept volume, in the robot's unit. The polytope around a
+            curved shape and the hull of a non-convex body reach farther. The ``excess`` of the result includes them.
+        links : collection of str, optional
+            Names of links or attached objects. The default is all of them.
 
         Returns
         -------
         SweptVolume
+            The convex pieces, by link and attached object, and their excess.
 
         Raises
         ------
         RobotError
-            The trajectory is not one of this robot, the excess is not above 0, or a name is not that
-            of a link with shapes or of an attached object.
+            The trajectory does not fit this robot, the excess is not above 0, or a name is not the name of a link with
+            shapes or of an attached object.
 
         Examples
         --------
@@ -1126,16 +1129,14 @@ class Checker(PlanningScene):
         programme : mapping of str to a motion
             A trajectory as in `trajectory_free`, or (m, dof) waypoints one second apart. A tuple of one of these and
             ``moving``, as in `trajectory_free`, is also accepted.
-        resolution : float or (dof,) float
-        tolerance : float
-        workers : int
+        resolution, tolerance, workers
             As in `trajectory_clearance`.
 
         Returns
         -------
         SafetyReport
-            True if every margin is proven to be kept. All pairs that are not in ``rows`` are proven. The report can be
-            written as a table, a JSON document, or a page.
+            As a bool, True if every margin is proven to be kept. A pair that is not in ``rows`` is proven to keep its
+            margin. The report can be written as a table, a JSON document, or a page.
 
         Raises
         ------

@@ -30,9 +30,9 @@ from gjk3d.wording import expected_names, kind_of
 if TYPE_CHECKING:
     from gjk3d.robot.model import Robot
 
-ROOT = "world"  #: the root link, to which all parts are attached
-_HOLDS = ("fixed", "planar", "floating")
-_NORMAL = (0.0, 0.0, 1.0)  #: normal of a planar joint, whose plane is the floor that a mobile base drives on
+ROOT = "world"  #: the root link, to which parts are attached by default
+_HOLDS = ("fixed", "planar", "floating")  #: types of the joint that attaches a part
+_NORMAL = (0.0, 0.0, 1.0)  #: normal of the plane of a planar joint, such as the floor under a mobile base
 
 
 class Joined(NamedTuple):
@@ -41,15 +41,16 @@ class Joined(NamedTuple):
     description: Description
     bodies: tuple[Body, ...]
     geometries: tuple[Geometry, ...]
-    unwelded: frozenset[str]  #: links whose fixed children do not count as one body with them for adjacency
-    worlds: frozenset[str]  #: links that belong to the surroundings
-    columns: dict[str, slice]  #: columns of q of each part
+    unwelded: frozenset[str]  #: links that `Robot.adjacent` treats as separate from the links fixed to them
+    worlds: frozenset[str]  #: links that are never adjacent to another link, such as the world of an MJCF
+    columns: dict[str, slice]  #: columns of q of each part, by the name of the part
 
 
 def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> Joined:
     """Return the tree of several robots. Names are prefixed by the name of their part and a slash."""
     _check(parts, on, joints)
-    # joints are listed part by part, so the columns of a part are contiguous: its own joint, then those of its robot
+    # Joints are listed part by part, so the columns of a part are contiguous: the joint that attaches the part comes
+    # first, then the joints of its robot.
     links: list[Link] = [Link(ROOT, ())]
     all_joints: list[Joint] = []
     columns: dict[str, slice] = {}
@@ -81,12 +82,10 @@ def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
 
 def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> None:
     if not isinstance(parts, Mapping) or not parts:
-        raise RobotError(f"parts are {parts!r:.80}, expected a mapping such as {{'left': robot}}, which is not empty")
+        raise RobotError(f"parts is {parts!r:.80}, expected a mapping that is not empty, such as {{'left': robot}}")
     for part, robot in parts.items():
         if not isinstance(part, str) or not part or not part.isprintable() or "/" in part or part == ROOT:
-            raise RobotError(
-                f"a part has the name {part!r}, expected text that can be printed, without a slash, other than {ROOT!r}"
-            )
+            raise RobotError(f"a part has the name {part!r}, expected printable text without a slash, and not {ROOT!r}")
         if not isinstance(robot, Mechanism):
             raise RobotError(f"part {part!r} is {kind_of(robot)}, expected a Robot")
     for what, entries in (("on", on), ("joints", joints)):
@@ -94,17 +93,21 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
             raise RobotError(f"{what} names {unknown[0]!r}, which is not a part, {expected_names(unknown[0], parts)}")
     for part, kind in joints.items():
         if not isinstance(kind, str) or kind not in _HOLDS:
-            raise RobotError(f"joints: {part!r} has {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}")
+            raise RobotError(
+                f"joints: part {part!r} has the type {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}"
+            )
     for part, link in on.items():
         base, _, name = link.partition("/") if isinstance(link, str) else ("", "", "")
         if base not in parts or name not in parts[base].links:
-            raise RobotError(f"on: {part!r} is attached to {link!r}, expected a link of a part, as in 'arm/flange'")
+            raise RobotError(f"on: part {part!r} is attached to {link!r}, expected a link of a part, as 'arm/flange'")
         chain = [part]
         while base in on:
             chain.append(base)
             base = on[base].partition("/")[0]
             if base in chain:
-                raise RobotError(f"on: {' -> '.join(map(repr, [*chain, base]))} is a loop of parts. Remove one of them")
+                raise RobotError(
+                    f"on: the parts {' -> '.join(map(repr, [*chain, base]))} form a loop. Remove one of them from on="
+                )
 
 
 def _prefixed(joint: Joint, part: str) -> Joint:
@@ -116,7 +119,7 @@ def _prefixed(joint: Joint, part: str) -> Joint:
 
 
 def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the bodies and geometries of all parts, sorted by link. ``order`` has the number of each link name."""
+    """Return the bodies and geometries of all parts, sorted by link. ``order`` contains the number of each link."""
     geometries = []
     for part, robot in parts.items():
         for geometry in robot.geometries:
@@ -128,7 +131,7 @@ def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tu
 def _numbered(
     items: Iterable[tuple[Geometry, tuple[Body, ...]]],
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return all bodies and all geometries of ``items``, whose indices to each other follow the order of the items."""
+    """Return all bodies and all geometries of ``items``, and set their indices to each other."""
     bodies: list[Body] = []
     geometries: list[Geometry] = []
     for geometry, shapes in items:
@@ -139,7 +142,7 @@ def _numbered(
 
 
 def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
-    """Return the joints of a robot, where the named joints, and the joints that mimic them, are fixed at q."""
+    """Return the joints of a robot. The named joints, and joints that mimic them, are fixed at the configuration q."""
     locked_columns = {robot.columns[name].start for name in names}
     chain, number = robot._chain, {joint.name: k for k, joint in enumerate(robot.joints) if joint is not None}
     joints = []
@@ -151,7 +154,7 @@ def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
             continue
         pose = np.empty((1, 1, 4, 4))
         row: Any = (values[k : k + 1] for values in chain)
-        # a chain of this joint alone, attached to the world: the pose of its link is the transform of the joint
+        # In a chain of this joint alone, attached to the world, the pose of the link is the transform of the joint.
         single = Chain(*row)._replace(parent=np.array([-1]))
         many_link_poses(single, q[None], np.empty((4, 4)), pose)
         joints.append(joint._replace(type="fixed", origin=pose[0, 0], mimic=None))
@@ -162,7 +165,7 @@ Shapes = Any  #: a shape or mesh, a tuple (shape, pose), or a list of these
 
 
 def with_shapes(robot: Robot, link: int, shapes: Shapes, mode: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the bodies and geometries of a robot, with the shapes of one link replaced."""
+    """Return the bodies and geometries of a robot with other shapes on one link. ``mode`` is one of `MESH_MODES`."""
     if mode not in MESH_MODES:
         raise RobotError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     name = robot.links[link]
@@ -186,8 +189,8 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
         shapes, geometry = [shape], Geometry(link, matrix, shape, 0, 0, "exact", None, None)
     else:
         raise RobotError(
-            f"link {name!r} cannot have a {type(shape).__name__} as its geometry, expected a bounded convex shape or a "
-            "Mesh. Attach other shapes with Checker.attach"
+            f"the geometry of link {name!r} is {kind_of(shape)}, expected a bounded convex shape or a Mesh. Attach "
+            "other bounded shapes with Checker.attach"
         )
     return geometry, tuple(Body(link, matrix, piece, 0) for piece in shapes)
 
@@ -195,19 +198,19 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
 def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
     """Return a robot whose links are scaled, each geometry about the middle of its axis-aligned box.
 
-    To enlarge links by a distance, use `Checker.set_padding` or `Checker.set_margin`, which are exact and free of cost.
+    To enlarge links by a distance, use `Checker.set_padding` or `Checker.set_margin`, which are exact and cost no time.
 
     Parameters
     ----------
     robot : Robot
-        This robot does not change. Its allowed pairs are copied.
+        The robot, which is not changed.
     factors : mapping of str to float
-        Scale factor of each link, above 0.
+        Scale factors above 0, by the name of the link.
 
     Returns
     -------
     Robot
-        A robot with the same joints.
+        A robot with the same joints and a copy of the allowed pairs.
 
     Raises
     ------
@@ -244,7 +247,10 @@ def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
 
 
 def _scaled(item: Any, factor: float, middle: Array) -> Any:
-    """Return a body or a geometry, scaled by ``factor`` about ``middle``, a point in its local frame."""
+    """Return a `Body` or a `Geometry`, scaled by ``factor`` about ``middle``, a point in its local frame.
+
+    The hull of a geometry is not scaled.
+    """
     pose = item.pose.copy()
     pose[:3, 3] += pose[:3, :3] @ middle * (1.0 - factor)
     pose.setflags(write=False)

@@ -1,4 +1,4 @@
-"""The files of a robot: safe XML whose errors name the element, and the search for mesh files."""
+"""The files of a robot: XML that is read safely, with errors that name the element, and the search for mesh files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from xml.etree.ElementTree import Element
 from gjk3d.errors import FileError, ParseError
 from gjk3d.wording import cut
 
-#: Bytes of the largest robot file that is read. Real files have less than a thousandth of it.
-MAX_BYTES = 256 << 20
-MAX_DEPTH = 500  #: levels of elements, as in MuJoCo's parser
+MAX_BYTES = 256 << 20  #: greatest size of a robot file in bytes; real files have less than a thousandth of this size
+MAX_DEPTH = 500  #: greatest number of nested elements, as in MuJoCo's parser
 
 
 class _Doctype(Exception):
@@ -30,7 +29,7 @@ class _Builder(ElementTree.TreeBuilder):
         raise _Doctype
 
 
-#: The path of a robot that was given as text. Its meshes are searched from the working directory.
+#: path of a robot that was given as text; its meshes are searched from the working directory
 TEXT = Path("<text>")
 _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
 
@@ -38,9 +37,10 @@ _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
 def read_root(
     source: str | os.PathLike[str], tags: Sequence[str] = ("robot",), arguments: Mapping[str, str] | None = None
 ) -> tuple[Path, Element]:
-    """Return the file's path and its root element, which must have one of the tags.
+    """Return the path of a file and its root element, which must have one of the tags.
 
-    A string that begins with < is the text itself. The package xacro expands a xacro with the arguments.
+    A string that begins with < is the text of a file, whose path is `TEXT`. The package xacro expands a xacro with
+    ``arguments``.
     """
     text = source.strip() if isinstance(source, str) else None
     if text == "":
@@ -56,20 +56,20 @@ def read_root(
         if (first := next((item for item in root.iter() if item.tag.startswith(_XACRO)), None)) is not None:
             raise ParseError(f"{file}: xacro did not expand <{first.tag.rpartition('}')[2]}>. Correct the tag")
     elif arguments:
-        raise ParseError(f"{file} is not a xacro. Leave out the arguments {', '.join(arguments)}")
+        raise ParseError(f"{file} is not a xacro, so it takes no arguments. Leave out {', '.join(arguments)}")
     return file, root
 
 
 def _bytes_of(file: Path) -> bytes:
     if os.path.isdir(file):
-        raise FileError(f"{file} is a folder, expected a file. Name a file in it")
+        raise FileError(f"{file} is a folder, expected a file. Pass the path of a file in this folder")
     if os.path.exists(file) and not os.path.isfile(file):
         raise FileError(f"{file} is a device or a pipe, expected a file. Save its content to a file first")
     if not os.path.isfile(file):
         raise FileError(f"the file {cut(file)} ({cut(file.absolute())}) does not exist. Correct the path")
     if file.stat().st_size > MAX_BYTES:
         raise ParseError(
-            f"{file} has {file.stat().st_size} bytes, expected at most {MAX_BYTES}. Move its meshes to their own files"
+            f"{file} has {file.stat().st_size} bytes, expected at most {MAX_BYTES}. Store its meshes in separate files"
         )
     return file.read_bytes()
 
@@ -80,38 +80,43 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
         parser.feed(data)
         root: Element = parser.close()
     except _Doctype:
-        raise ParseError(f"{file} has a DOCTYPE, which is refused because its entities are unsafe. Remove it") from None
+        raise ParseError(
+            f"{file} has a DOCTYPE, which is refused because its entities are unsafe. Remove the DOCTYPE"
+        ) from None
     except (ElementTree.ParseError, LookupError, ValueError) as reason:
         raise ParseError(f"{file} is not well-formed XML: {reason}. Correct this line") from None
-    # level by level without recursion, since deep elements could overflow the stack
+    # level by level without recursion, since deeply nested elements could overflow the stack
     depth, level = 1, [*root]
     while level:
         depth, level = depth + 1, [below for element in level for below in element]
         if depth > MAX_DEPTH:
-            raise ParseError(f"{file} is too deep, expected at most {MAX_DEPTH} nested elements. Export the file again")
+            raise ParseError(
+                f"{file} has more than {MAX_DEPTH} levels of nested elements, expected at most {MAX_DEPTH}. Export the "
+                "file again"
+            )
     if root.tag not in tags:
         raise ParseError(f"{file} has the root <{root.tag}>, expected {' or '.join(f'<{tag}>' for tag in tags)}")
     return root
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro. ``unasked`` has those that xacro has not read, since xacro ignores unknown names."""
+    """The arguments of a xacro. ``unread`` contains the names that xacro has not read, since xacro ignores them."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__({name: str(value) for name, value in arguments.items()})
-        self.unasked = set(self)
+        self.unread = set(self)
 
     def __contains__(self, name: object) -> bool:
-        self.unasked.discard(name)
+        self.unread.discard(name)
         return super().__contains__(name)
 
     def __getitem__(self, name: str) -> str:
-        self.unasked.discard(name)
+        self.unread.discard(name)
         return super().__getitem__(name)
 
 
 def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
-    """Return a file or text as the package xacro expands it."""
+    """Expand a xacro by the package xacro, and return the URDF. If ``file`` is `TEXT`, ``data`` is expanded."""
     try:
         import xacro
     except ImportError:
@@ -125,16 +130,17 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
         else:
             document = xacro.process_file(str(file), mappings=mappings)
         expanded: bytes = document.toxml().encode()
-    # a xacro can run any Python expression, so any exception can occur, also SystemExit from its own checks
+    # A xacro can run any Python expression, so any exception can occur. The checks of xacro raise SystemExit.
     except (Exception, SystemExit) as reason:
-        cure = ". $(find ...) needs the packages of ROS: source its setup first" if "ament_index" in str(reason) else ""
+        cure = ". Source the setup of ROS first, since $(find ...) needs its packages"
+        cure = cure if "ament_index" in str(reason) else ""
         if "recursion depth" in str(reason):
             cure = ". Check for a macro that calls itself, or a file that includes itself"
         raise ParseError(f"{file}: xacro: {type(reason).__name__}: {reason}{cure}") from None
-    if mappings.unasked:
+    if mappings.unread:
         raise ParseError(
-            f"{file} does not use the arguments {', '.join(sorted(map(repr, mappings.unasked)))}. Leave them out, or "
-            "take the names from its <xacro:arg>"
+            f"{file} does not use the arguments {', '.join(sorted(map(repr, mappings.unread)))}. Leave them out, or "
+            "use the names in its <xacro:arg> elements"
         )
     return expanded
 
@@ -149,7 +155,7 @@ class Place:
         self.where = where
 
     def children(self, tag: str) -> Iterator[Place]:
-        """Yield the children with a tag. Their place is named by the attribute "name", or else by the index."""
+        """Yield the children with a tag. Their ``where`` contains their attribute "name", or else their index."""
         for count, child in enumerate(self.element.findall(tag)):
             name = child.get("name")
             yield Place(child, f"{self.where}, {tag} {name!r}" if name else f"{self.where}, {tag} [{count}]")
@@ -165,7 +171,7 @@ class Place:
         """Return the only child with a tag. A missing child is a `ParseError`."""
         child = self.child(tag)
         if child is None:
-            raise ParseError(f"{self.where} lacks its <{tag}>. Add this element, or export the file again")
+            raise ParseError(f"{self.where} lacks the element <{tag}>. Add this element, or export the file again")
         return child
 
     def text(self, attribute: str) -> str:
@@ -173,7 +179,7 @@ class Place:
         value = self.element.get(attribute)
         if value is None or not value.strip():
             raise ParseError(
-                f"{self.where} has {attribute}={value!r}, expected a value. Write it, or export the file again"
+                f"{self.where} has {attribute}={value!r}, expected a value. Add the value, or export the file again"
             )
         return value.strip()
 
@@ -201,15 +207,16 @@ class Place:
 
 
 def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]], where: str) -> Path:
-    """Return the path of the file that a name in a URDF refers to.
+    """Return the path of a file that is named in a URDF. ``where`` is the place of the name, for errors.
 
-    ``package://name/rest`` is searched in the package folders, in those of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, then
-    from the folder of the URDF upwards. A package folder is the package itself or the folder that contains it. Other
-    names are searched in the folder of the URDF, then in the package folders.
+    ``package://name/rest`` is searched in ``package_dirs``, then in the folders of ROS_PACKAGE_PATH and
+    AMENT_PREFIX_PATH, then in the folder of the URDF and the folders above it. Each of these is the folder of the
+    package or a folder that contains the package. A relative path is searched in the folder of the URDF, then in
+    ``package_dirs``.
     """
     scheme, mark, tail = filename.partition("://")
     if mark and scheme not in ("package", "model", "file"):
-        raise ParseError(f"{where}: {filename} is not a local file, expected package://, file:// or a path")
+        raise ParseError(f"{where}: {filename} is not a local file, expected package://, model://, file:// or a path")
     tried = []
     for path in _places(scheme if mark else "", unquote(tail) if mark else filename, urdf, package_dirs):
         if os.path.isfile(path):  # False for a name that no file can have
@@ -243,7 +250,7 @@ def _places(scheme: str, tail: str, urdf: Path, package_dirs: Sequence[str | os.
         yield directory / tail
         if inner and directory.name == package:
             yield directory / inner
-    # last, because a package may be in a folder of another name
+    # These places come last. They find a package whose folder has another name.
     if inner:
         yield from (directory / inner for directory in [*folders, folder, *folder.parents])
 

@@ -1,9 +1,10 @@
-"""Pairs that are not convex: those with meshes and other bodies, and with user-defined supports.
+"""General pairs: pairs with meshes and other bodies, and pairs with user-defined supports.
 
-`gjk3d.robot.cell_kernels` tests pairs with bodies. This file decides the pairs that it leaves undecided, and all other
-pairs. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough apart, the
-pair is decided. Other pairs go to the functions of two shapes, all configurations of a pair at once. Configurations are
-checked rows (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`, after the convex pairs.
+`gjk3d.robot.cell_kernels` tests pairs with bodies. This file tests the pairs that these kernels cannot decide,
+and the fallback pairs, which no kernel tests. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If
+the outlines of a pair are not far enough apart, the functions for two shapes compute the pair, for all configurations
+at once. ``rows`` are checked configurations (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`,
+where general pairs follow the convex pairs.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from gjk3d.robot.cell_kernels import (
 from gjk3d.robot.kinematics import link_poses
 from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
 
-Depth = Literal["tight", "fast"]  #: of overlaps with non-convex bodies
+Depth = Literal["tight", "fast"]  #: algorithm for the depth of overlaps with non-convex bodies
 
-TOUCHING = -1e308  #: lower bound of the distance of shapes whose outlines touch: none
-_AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
+TOUCHING = -1e308  #: lower bound of the distance of two shapes whose outlines touch
+_AT_ONCE = 1 << 18  #: greatest number of results (configurations times pairs) in memory at once
 
 
 # outlines -------------------------------------------------------------------------------------------------------------
@@ -47,9 +48,9 @@ _AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
 
 @entry
 def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
-    """Write for each configuration and pair whether the outlines are proven farther apart than the margin.
+    """Write to ``out`` for each configuration and pair whether the outlines are proven farther apart than the margin.
 
-    Returns True if this holds for all configurations and pairs.
+    Return True if all entries are True.
     """
     layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
@@ -65,9 +66,10 @@ def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
 
 @entry
 def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
-    """Write a lower bound of the signed distance for each configuration and pair, or `TOUCHING` if the outlines touch.
+    """Write to ``out`` a lower bound of the signed distance for each configuration and pair.
 
-    Balls, capsules and GJK are tried in turn. The first bound that is greater than the ``most`` of the pair is written.
+    Balls, capsules and GJK are tried in turn. The first bound that is greater than the ``most`` of the pair is written,
+    or else the bound of GJK, or `TOUCHING` if the outlines touch.
     """
     chain, layout, frames, solver, axes, _ = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -79,14 +81,14 @@ def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
             a, b = pairs[p, 0], pairs[p, 1]
             place(layout, frames, a, k)
             place(layout, frames, b, k)
-            # from the cheapest bound to the tightest; most pairs end at the balls
+            # from the cheapest bound to the tightest; the balls are enough for most pairs
             out[k, p] = between_balls(balls, a, b)
             if out[k, p] > most[p]:
                 continue
             out[k, p] = between_capsules(rows, floats, starts, a, b)
             if out[k, p] > most[p]:
                 continue
-            # the height above a half-space bounds that of the shape in the outline, even below it
+            # the height of an outline above a half-space is a lower bound for its shape, also if it is negative
             mode = narrow.SIGNED if starts[b, 2] == NO_CAPSULE else narrow.UNSIGNED
             solve_slots(layout, frames, a, b, mode, max(most[p], 0.0), 0.0, solver, axes)
             out[k, p] = lower[1] if lower[1] > 0.0 or mode == narrow.SIGNED else TOUCHING
@@ -106,7 +108,7 @@ def _near(cell: Cell, rows: Array, numbers: Ints, margins: Array) -> Bools:
 
 
 def _gaps(cell: Cell, rows: Array, most: Array, numbers: Ints) -> Array:
-    """Return the lower bounds of `_gaps_many` for the pairs in ``numbers``, (n, pairs)."""
+    """Return the lower bounds of `_gaps_many` for the pairs in ``numbers``, as (n, pairs)."""
     out = np.empty((len(rows), len(numbers)))
     _gaps_many(cell.task(_layout_of(cell, numbers)), rows, np.minimum(most, 1e50), out)
     return out
@@ -137,9 +139,10 @@ def _body_gaps(
     depth: Depth = "tight",
     workers: int = 1,
 ) -> Array:
-    """Return the signed distance of each pair in ``some`` up to its ``most``, as rows of `solve`, (n, pairs, 12).
+    """Return the signed distance of each pair in ``some``, as rows of `solve`, (n, pairs, 12).
 
-    With ``best``, (n,), only pairs nearer than the ``best`` of their configuration are solved exactly.
+    Beyond the limit ``most`` of a pair the row contains only a lower bound. With ``best`` (n,), only pairs nearer than
+    the ``best`` of their configuration are solved exactly.
     """
     verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
     out = np.empty((len(rows), len(some), narrow.FLOATS))
@@ -158,18 +161,18 @@ def _body_gaps(
 
 
 def _spans(pairs: int, count: int) -> Iterator[slice]:
-    """Yield slices of configurations whose pairs fit into memory at once; no slice if there are no pairs."""
+    """Yield slices of ``count`` configurations whose results fit into memory at once, or no slice without pairs."""
     size = max(1, _AT_ONCE // max(pairs, 1))
     for start in range(0, count if pairs else 0, size):
         yield slice(start, min(start + size, count))
 
 
 def hits(cell: Cell, rows: Array, first: int) -> Ints:
-    """Return for each configuration the number, at least ``first``, of a pair closer than its margin, or `FREE`."""
+    """Return for each configuration the number of a pair, from ``first`` on, closer than its margin, or `FREE`."""
     answer, numbers = np.full(len(rows), FREE, dtype=np.int64), np.arange(first, len(cell.slots))
     for span in _spans(len(numbers), len(rows)):
         near = _near(cell, rows[span], numbers, cell.margins[first:])
-        # the pair that is near most often first: the result may be any of several pairs that collide
+        # Any colliding pair may be the result, so the pair that is near most often is tested first.
         counts = near.sum(axis=0)
         for s in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -counts[s]):
             p = first + s
@@ -196,9 +199,9 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Depth = "tight") -> Array:
-    """Return the signed distance of each pair in ``numbers`` as a row of `solve`, (n, pairs, 12).
+    """Return the signed distance of each pair in ``numbers``, as rows of `solve`, (n, pairs, 12).
 
-    The row of a pair that is proven farther apart than its ``most`` is undefined except for its lower bound.
+    If a pair is proven farther apart than its ``most``, its row is undefined except for the lower bound.
     """
     out, is_compiled = np.empty((len(rows), len(numbers), narrow.FLOATS)), numbers < cell.measured
     if is_compiled.any():
@@ -215,10 +218,10 @@ def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Dept
 
 
 def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | None = None) -> tuple[Array, Array]:
-    """Return the lower and the upper bounds of the signed distance of the selected pairs, or of all, (n, pairs) each.
+    """Return lower and upper bounds of the signed distances of the selected pairs, or of all, (n, pairs) each.
 
-    ``most`` is one number, or one for each pair. A pair that is proven farther apart has a lower bound greater than
-    ``most`` and an infinite upper bound.
+    ``most`` is one limit, or a limit for each pair. A pair that is proven farther apart than its limit has a lower
+    bound greater than the limit, and an infinite upper bound.
     """
     numbers = np.arange(len(cell.layout.pairs), len(cell.slots)) if selected is None else selected
     limits = np.array(np.broadcast_to(np.asarray(most, dtype=np.float64), len(numbers)))
@@ -230,9 +233,9 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
-    """Replace rows of ``out`` and ``which`` for which a pair of this file is nearer, and within ``most``.
+    """Replace a row of ``out`` and ``which`` if a general pair is nearer and within ``most``.
 
-    Both arrays are the result of `gjk3d.robot.cell_kernels.clearance_many`.
+    Both arrays contain the result of `gjk3d.robot.cell_kernels.clearance_many`.
     """
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
         _nearest(cell, rows[span], most, out[span], which[span], depth, workers)
@@ -242,7 +245,10 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
-        """Store each row of `solve` in ``candidates`` that is nearer than the best so far, and its pair in p."""
+        """Store the rows of ``candidates`` that are nearer than the best so far, and their pairs ``p``.
+
+        ``at`` contains the configuration of each candidate.
+        """
         least[at] = np.minimum(least[at], candidates[:, 1])
         some = np.flatnonzero((candidates[:, 0] < best[at]) | ((candidates[:, 0] == best[at]) & np.isinf(out[at, 0])))
         to = at[some]
@@ -251,7 +257,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
 
     compiled = np.arange(len(cell.layout.pairs), cell.measured)
     fallback = np.arange(cell.measured, len(cell.slots))
-    # pairs with bodies first: they are fast, and each makes the limit smaller for the fallback pairs
+    # pairs with bodies are first: they are fast, and reduce the limit for the fallback pairs
     if len(compiled):
         candidates = _body_gaps(cell, rows, compiled, np.full(len(compiled), inf), best, depth, workers)
         k = candidates[:, :, 0].argmin(axis=1)
@@ -271,7 +277,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
 
 
 def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield blocks of the result of `gjk3d.robot.results.near` for all general pairs."""
+    """Yield the blocks of `gjk3d.robot.results.near` for all general pairs."""
     first = len(cell.layout.pairs)
     for span in _spans(len(cell.slots) - first, len(rows)):
         out = _rows_up_to(cell, rows[span], np.arange(first, len(cell.slots)), most[first:], depth)
@@ -282,9 +288,9 @@ def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") ->
 def signed_distances(
     cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight", workers: int = 1
 ) -> Distance:
-    """Return the signed distance of pair p: a row for each configuration, or a single result if there is one row."""
+    """Return the signed distance of pair p, for n configurations, or as a single result for one configuration."""
     pose_a, pose_b = poses_of(cell, rows, p)
-    if len(rows) == 1:  # the prepared single query has the same bits and less overhead
+    if len(rows) == 1:  # a query with single poses has the same bits and less overhead
         pose_a, pose_b = pose_a.reshape(4, 4), pose_b.reshape(4, 4)
     return two_shapes.signed_distance(
         *shapes_of(cell, p), pose_a, pose_b, depth=depth, max_distance=most, workers=workers

@@ -1,9 +1,10 @@
 """Kinematics: compiled poses of links and velocities of their points, over plain arrays with one row per link.
 
-Links are numbered so that parents come first. A joint connects link ``i`` to link ``parent[i]`` (-1: the world). It has
-an ``origin``, a (4, 4) transform in the parent, and then a motion by its ``kind`` about or along its unit ``axis``. The
-first number of the joint is ``multiplier[i] * q[source[i]] + offset[i]``. ``source`` is the column of the joint itself
-or of the joint that it mimics. Planar and floating joints also use the next columns.
+Links are numbered so that parents come first. Joint i connects link i to link ``parent[i]``, or to the world if
+``parent[i]`` is -1. The pose of link i in the frame of its parent is ``origin[i]``, a (4, 4) transform, times the
+motion of the joint. ``kind[i]`` is the type of the motion, and ``axis[i]`` its unit vector. The first value of the
+joint is ``multiplier[i] * q[source[i]] + offset[i]``. ``source[i]`` is the first column of the joint in q, or the
+column of the joint that it mimics. Planar and floating joints also use the next columns.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints1, Ints2
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: the number of columns of q for a joint of each kind
 NUMBERS = (0, 1, 1, 3, 6)
-#: how many of them are lengths, which come before the angles
+#: the number of these columns that are lengths; the lengths come before the angles
 LENGTHS = (0, 0, 1, 2, 3)
-#: the largest angle of `small_turn`, up to which multiples of the 33 bits of a quarter turn are exact
+#: greatest angle for `small_turn`, in radians; up to it the multiples of `_QUARTER`, which has 33 bits, are exact
 LARGE_ANGLE = 1e5
-#: adding and subtracting it rounds a number to an integer
+#: a number is rounded to an integer by adding and then subtracting this constant
 _TO_INTEGER = 6755399441055744.0  # 1.5 * 2^52
 _QUARTERS = 0.6366197723675814  # 2 / pi
 _QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # pi / 2: 33 bits, and the next 53
 
 
 class Chain(NamedTuple):
-    """The links and joints of a robot as arrays, which the docstring of this module describes."""
+    """The links and joints of a robot as arrays (see the docstring of this module)."""
 
     parent: Ints1
     kind: Ints1
@@ -42,7 +43,7 @@ class Chain(NamedTuple):
 
 @kernel
 def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the axes x and y, rotated by the smallest rotation from z to n. The result for n = -z is x and -y."""
+    """Return the axes x and y, rotated by the smallest rotation that maps z to n. For n = -z they are x and -y."""
     if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: use the half turn about x
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     a = 1.0 / (1.0 + n[2])
@@ -52,13 +53,13 @@ def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
 
 @inlined
 def small_turn(x: float) -> tuple[float, float]:
-    """Return the sine and the cosine of an angle up to `LARGE_ANGLE`, each within 2^-52.
+    """Return the sine and the cosine of an angle up to `LARGE_ANGLE`, each with an error of at most 2^-52.
 
-    The polynomials are those of FDLIBM (Sun Microsystems, 1993), valid up to pi / 4.
+    The polynomials are taken from FDLIBM (Sun Microsystems, 1993). They are valid up to pi / 4.
     """
-    # The code does not branch, so that a compiler can vectorise it. It does not call the system's library, so that an
-    # angle has the same sine on all machines.
-    # Cody and Waite: k quarter turns are subtracted in two parts, so that y keeps its low bits
+    # The code does not branch, so that a compiler can vectorise it. It does not call the system's library, so that the
+    # sine of an angle is the same on all machines.
+    # Reduction of Cody and Waite: k quarter turns are subtracted in two parts, so that y keeps its low bits.
     k = (x * _QUARTERS + _TO_INTEGER) - _TO_INTEGER
     y = (x - k * _QUARTER) - k * _QUARTER_REST
     z = y * y
@@ -83,7 +84,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
 
 @kernel
 def _turn(m: Array, axis: Vec3, angle: float) -> None:
-    """Write the rotation about a unit axis into m (Rodrigues), with translation zero."""
+    """Write the rotation about a unit axis (Rodrigues' formula) to m (4, 4), with translation zero."""
     x, y, z = axis
     s, c = sine_cosine(angle)
     t = 1.0 - c
@@ -99,9 +100,10 @@ def _turn(m: Array, axis: Vec3, angle: float) -> None:
 
 @kernel
 def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -> None:
-    """Write the transform of one joint into m, (4, 4). ``kind`` is `FIXED` to `FLOATING`, ``value`` the first number.
+    """Write the motion of one joint to m (4, 4). ``value`` is the first value of the joint.
 
-    The further numbers of a planar or floating joint begin at q[column + 1].
+    ``kind`` is `FIXED`, `TURNING`, `SLIDING`, `PLANAR` or `FLOATING`. The further values of a planar or floating joint
+    are q[column + 1] and the next columns.
     """
     if kind == 1:
         _turn(m, axis, value)
@@ -122,7 +124,7 @@ def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -
 
 @kernel
 def product(a: Array, b: Array, out: Array) -> None:
-    """Write the product a b of two rigid transforms into out, which may be a."""
+    """Write the product a b of two rigid transforms (4, 4) to ``out``, which may be the array a."""
     for i in range(3):  # a row of a is read before the same row of out is written
         x, y, z, w = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
         out[i, 0] = x * b[0, 0] + y * b[1, 0] + z * b[2, 0]
@@ -135,7 +137,7 @@ def product(a: Array, b: Array, out: Array) -> None:
 
 @kernel
 def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
-    """Write the pose of every link at one configuration (dof,) into out (links, 4, 4); scratch is (4, 4)."""
+    """Write the poses of all links at the configuration q (dof,) to ``out`` (links, 4, 4). ``scratch`` is (4, 4)."""
     parent, origin, axis = chain.parent, chain.origin, chain.axis
     for i in range(parent.shape[0]):
         m = out[i]
@@ -156,21 +158,21 @@ def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
 def many_link_poses(
     chain: Chain, q: Array2, scratch: Array2, out: Array4,
 ) -> None:  # fmt: skip
-    """Write the result of `link_poses` for n configurations (n, dof) into (n, links, 4, 4)."""
+    """Write the poses of all links at the configurations q (n, dof) to ``out`` (n, links, 4, 4)."""
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, out[k])
 
 
 @kernel
 def along(q0: Array, q1: Array, t: float, q: Array) -> None:
-    """Write the configuration at t on the line from q0 (t = 0) to q1 (t = 1) into q. Both ends are exact."""
+    """Write the configuration at t on the line from q0 (t = 0) to q1 (t = 1) to q. Both ends are exact."""
     for j in range(q.shape[0]):
         q[j] = (1.0 - t) * q0[j] + t * q1[j]
 
 
 @kernel
 def rotated(m: Array, a: Vec3) -> Vec3:
-    """Return vector a rotated by the pose m, (4, 4), without its translation."""
+    """Return the vector a rotated by the rotation of the pose m (4, 4)."""
     return (
         m[0, 0] * a[0] + m[0, 1] * a[1] + m[0, 2] * a[2],
         m[1, 0] * a[0] + m[1, 1] * a[1] + m[1, 2] * a[2],
@@ -187,7 +189,10 @@ def _add(out: Array, column: int, factor: float, v: Vec3) -> None:
 
 @kernel
 def _add_turn(out: Array, column: int, factor: float, axis: Vec3, arm: Vec3) -> None:
-    """Add ``factor`` times axis x arm to a column of ``out``, and the axis to its last three rows if it has six."""
+    """Add ``factor`` times axis x arm to a column of ``out`` (3 or 6, dof).
+
+    If ``out`` has six rows, ``factor`` times the axis is added to the last three rows of the column.
+    """
     _add(out, column, factor, cross(axis, arm))
     if out.shape[0] == 6:
         _add(out[3:], column, factor, axis)
@@ -195,13 +200,13 @@ def _add_turn(out: Array, column: int, factor: float, axis: Vec3, arm: Vec3) -> 
 
 @kernel
 def _turning_rate(w: Vec3, k: int) -> Vec3:
-    """Return the derivative of the rotation with rotation vector w by w[k], as an angular velocity.
+    """Return the derivative with respect to w[k] of the rotation with rotation vector w, as an angular velocity.
 
-    It is column k of 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2, t = |w| (left Jacobian of SO(3), Chirikjian
-    2012).
+    The derivative is column k of the left Jacobian of SO(3) (Chirikjian 2012), which is
+    1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2 with t = |w|.
     """
     t = sqrt(dot(w, w))
-    if t < 1e-2:  # a series, since the closed forms cancel. Its next terms are below 1e-16 of the sums.
+    if t < 1e-2:  # a series, since the closed forms cancel; its next terms are below 1e-16 of the sums
         s = t * t
         a = 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0))
         b = 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0))
@@ -217,15 +222,15 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
 
 @kernel
 def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3, scratch: Array, out: Array) -> None:
-    """Add the derivative of a point of a link with respect to q to out (3, dof), in world axes.
+    """Add the Jacobian of a point of a link, in world axes, to ``out`` (3, dof).
 
-    With six rows, ``out`` also gets the angular velocities of the link. The point is in world coordinates. ``poses``
-    (links, 4, 4) are the link poses at ``q``. Scratch is (4, 4).
+    If ``out`` has six rows, the Jacobian of the angular velocity of the link is added to the last three rows. ``point``
+    is in world coordinates. ``poses`` (links, 4, 4) contains the link poses at ``q``. ``scratch`` is (4, 4).
     """
     axis, parent = chain.axis, chain.parent
     i = link
-    # Only joints between the link and the root move the point. Columns are added to, since a mimic shares the column
-    # of the joint that it follows.
+    # Only joints between the link and the root move the point. Several joints may add to one column, since a mimic
+    # joint shares the column of the joint that it follows.
     while i >= 0:
         what = chain.kind[i]
         if what != 0:
@@ -258,7 +263,10 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
 def many_point_jacobians(
     chain: Chain, q: Array2, link: int, points: Array2, scratch: Array2, poses: Array3, out: Array3,
 ) -> None:  # fmt: skip
-    """Write the Jacobians of points (n, 3) in the frame of a link at n configurations into (n, 3 or 6, dof)."""
+    """Write the Jacobians of the points (n, 3) of a link at the configurations q (n, dof) to ``out`` (n, 3 or 6, dof).
+
+    Points are in the frame of the link. ``scratch`` (4, 4) and ``poses`` (links, 4, 4) are scratch memory.
+    """
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, poses)
         out[k, :, :] = 0.0
@@ -273,13 +281,13 @@ def gradient_at(
     chain: Chain, q: Array, poses: Array, link_a: int, link_b: int, answer: Array, scratch: Array, motions: Array,
     out: Array,
 ) -> None:  # fmt: skip
-    """Write the gradient of a distance (dof,), and the Jacobians of the two points, (2, 3, dof).
+    """Write the gradient of a distance to ``out`` (dof,), and the Jacobians of both points to ``motions`` (2, 3, dof).
 
-    ``answer`` is a row of `solve`. ``link_a`` and ``link_b`` are the links of its two points, negative for the world.
-    ``poses`` (links, 4, 4) are the link poses at ``q``. Scratch is (4, 4).
+    ``answer`` is the row of results of `narrow.solve` for the distance. ``link_a`` and ``link_b`` are the links of the
+    two points, negative for the world. ``poses`` (links, 4, 4) contains the link poses at ``q``. ``scratch`` is (4, 4).
     """
-    # The nearest points move on their shapes too, but to first order that does not change the distance (envelope
-    # theorem). They are therefore treated as fixed to their links.
+    # The nearest points also move on their shapes, but to first order this motion does not change the distance
+    # (envelope theorem). The points are therefore treated as fixed to their links.
     out[:] = 0.0
     motions[:, :, :] = 0.0
     for side in range(2):
@@ -288,7 +296,7 @@ def gradient_at(
             continue
         m, c = poses[link], 6 + 3 * side
         x, y, z = answer[c] - m[0, 3], answer[c + 1] - m[1, 3], answer[c + 2] - m[2, 3]
-        # into the frame of the link and back, so that the bits are those of `many_point_jacobians`
+        # to the frame of the link and back, so that all bits are the same as in `many_point_jacobians`
         p = rotated(m, (
             m[0, 0] * x + m[1, 0] * y + m[2, 0] * z, m[0, 1] * x + m[1, 1] * y + m[2, 1] * z,
             m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
@@ -306,12 +314,13 @@ def distance_gradients(
     chain: Chain, q: Array2, of: Ints1, links: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
     moved: Array4, out: Array2,
 ) -> None:  # fmt: skip
-    """Write the gradients of distances into ``out`` (rows, dof).
+    """Write the gradients of distances to ``out`` (rows, dof).
 
-    A gradient is the normal times the difference of two Jacobians: that of the second point minus that of the first.
-    ``answers`` are rows of `solve`. ``of`` has the configuration of each row; sorted configurations are fastest.
-    ``links`` (rows, 2) are the links of the two points, negative for a point of the world. With ``every`` the Jacobians
-    are written to ``moved`` (rows, 2, 3, dof). Otherwise ``moved`` is scratch (1, 2, 3, dof).
+    A gradient is the normal times a difference of Jacobians: the Jacobian of the second point minus the Jacobian of the
+    first point. ``answers`` contains the rows of results of `narrow.solve`. ``of`` (rows,) contains the index of the
+    configuration of each row. Sorted indices are fastest. ``links`` (rows, 2) contains the links of the two points,
+    negative for a point of the world. With ``every`` the Jacobians are written to ``moved`` (rows, 2, 3, dof).
+    Otherwise ``moved`` is scratch memory (1, 2, 3, dof).
     """
     at = -1
     for k in range(links.shape[0]):

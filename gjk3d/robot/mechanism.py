@@ -21,7 +21,7 @@ _FLOAT = np.dtype(np.float64)
 
 
 def line_of_trajectory(path: Any) -> str:
-    """Return the line that converts a trajectory of toppra or Drake to a spline, or an empty text."""
+    """Return the line of code that converts a trajectory of toppra or Drake to a spline of scipy, or an empty text."""
     if hasattr(path, "get_segment_times"):  # pydrake.trajectories.PiecewisePolynomial
         times, values, rates = "path.get_segment_times()", "path.vector_values(t).T", "path.MakeDerivative()"
         return f"t = {times}; CubicHermiteSpline(t, {values}, {rates}.vector_values(t).T)"
@@ -65,7 +65,7 @@ class Mechanism:
         self.rigid = rigid_bodies(self._chain, frozenset())
 
     def _in_file_order(self) -> list[Joint]:
-        """Return the joints in the order of the file, which gives the order of links and of numbers of q."""
+        """Return the joints in the order of the file, which defines the order of links and joint values."""
         by_name = {joint.name: joint for joint in self.joints if joint is not None}
         return [by_name[name] for name in self._order]
 
@@ -74,7 +74,7 @@ class Mechanism:
 
     @property
     def base(self) -> Array:
-        """Pose of the first link, (4, 4) world from link, as a copy. `at` changes it."""
+        """Pose of the first link, (4, 4) world from link, as a copy. `at` returns a robot with another pose."""
         pose: Array = self._chain.origin[0].copy()
         return pose
 
@@ -113,18 +113,19 @@ class Mechanism:
         return number
 
     def configuration(self, values: Mapping[str, Number | Row], start: Row | None = None) -> Array:
-        """Return a configuration by the names of joints.
+        """Return a configuration with joint values that are given by the names of joints.
 
         Parameters
         ----------
-        values : mapping of float, (3,) float or (6,) float
-            The numbers of each joint, by its name: radians, and the robot's unit of length.
+        values : mapping of str to float, (3,) float or (6,) float
+            The values of each joint, by its name: radians, and the robot's unit of length.
         start : (dof,) float, optional
-            Values of the joints that are not named, 0 by default.
+            A configuration with the values of all other joints. The default is 0 for each joint.
 
         Returns
         -------
         (dof,) float
+            The configuration.
 
         Raises
         ------
@@ -133,7 +134,7 @@ class Mechanism:
         """
         q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
         if not isinstance(values, Mapping):
-            raise RobotError(f"values are {kind_of(values)}, expected a mapping of names of joints to their numbers")
+            raise RobotError(f"values is {kind_of(values)}, expected a mapping of names of joints to joint values")
         for name, value in values.items():
             if name not in self.columns:
                 known = expected_names(name, self.columns)
@@ -162,7 +163,7 @@ class Mechanism:
         Returns
         -------
         rows : (n, dof) float
-            The configurations, a single one as one row.
+            The configurations. A single configuration becomes one row.
         stacked : bool
             Whether q was a stack of configurations.
 
@@ -178,7 +179,7 @@ class Mechanism:
         (array([[0., 1.]]), False)
         """
         if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
-            # the common case, without a conversion. Faults of such arrays are reported below.
+            # The common case, without a conversion. The code below raises the errors for such arrays.
             rows: Any = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
             if rows is not None and np.isfinite(rows).all():
                 return rows, q.ndim == 2
@@ -192,9 +193,9 @@ class Mechanism:
             if isinstance(q, Mapping):
                 cure = ". Convert values by name with robot.configuration(values)."
             elif line := line_of_trajectory(q):
-                cure = f". Use trajectory_free, or waypoints. The line {line} converts the trajectory."
+                cure = f". Use trajectory_free with a spline, which this line makes: {line}"
             elif callable(q):
-                cure = ". For a spline use trajectory_free, or its waypoints spline(times)."
+                cure = ". For a spline use trajectory_free, or pass its waypoints spline(times)."
             raise RobotError(f"{name} {kind}, expected ({self.dof},) or (n, {self.dof}) real numbers{cure}")
         if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
             widths = ((joint, columns.stop - columns.start) for joint, columns in self.columns.items())
@@ -219,18 +220,19 @@ class Mechanism:
     @overload
     def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> NDArray[np.bool_]: ...
     def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> Any:
-        """Return whether a configuration is within the limits of all joints. Only `Checker.valid` also checks this.
+        """Return whether a configuration is within the limits of all joints. `Checker.valid` checks limits too.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         tolerance : float
-            How far beyond a limit a value may be, in radians or the robot's unit.
+            Allowed excess of a value over its limit, in radians or the robot's unit of length.
 
         Returns
         -------
         bool or (n,) bool
+            True for configurations within all limits.
 
         Raises
         ------
@@ -254,7 +256,7 @@ class Mechanism:
         Returns
         -------
         (links, 4, 4) or (n, links, 4, 4) float
-            In the order of ``links``.
+            Poses, world from link, in the order of ``links``.
 
         Raises
         ------
@@ -276,20 +278,22 @@ class Mechanism:
         link : str or int
             Name or number of the link.
         point : (3,) or (n, 3) float
-            In the frame of the link. The default is its origin.
+            The point in the frame of the link. The default is the origin of the link.
         angular : bool
-            Whether three rows with the angular velocity of the link follow.
+            Whether to append three rows with the angular velocity of the link.
 
         Returns
         -------
         (3 or 6, dof) or (n, 3 or 6, dof) float
-            Linear velocity per unit rate of each number of q, then the angular velocity on request. A joint that mimics
-            another adds to the column of that joint.
+            Linear velocity of the point per unit rate of each joint value, in three rows. With ``angular``, three rows
+            with the angular velocity of the link follow. If a joint mimics another joint, its motion is added to the
+            column of the other joint.
 
         Raises
         ------
         RobotError
-            q is not a configuration or a stack of them, the link does not exist, or the point is not a point.
+            q is not a configuration or a stack of them, the link does not exist, or the point has a wrong shape or is
+            not finite.
 
         Examples
         --------
@@ -322,6 +326,6 @@ def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return a text with the first 12 names, and with the number of further names."""
+    """Return a text that lists at most 12 names, and the number of further names."""
     more = f" and {len(names) - 12} more" if len(names) > 12 else ""
     return ", ".join(names[:12]) + more

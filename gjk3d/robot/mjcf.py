@@ -1,8 +1,9 @@
 """MJCF files: read by MuJoCo's parser and converted to the description of a URDF.
 
-Each body, also the world, becomes a link of the same name and frame. A joint that turns about a point off the origin of
-its body gets a link at that point. Several joints of one body become a chain of such links. The values of hinges and
-slides are MuJoCo's. A free joint has a translation and a rotation vector from the pose of the body in the file.
+Each body, also the world, becomes a link of the same name and frame. If a joint turns about a point that is not the
+origin of its body, a further link is added at that point. Several joints of one body become a chain of such links. The
+values of hinges and slides are the values in MuJoCo. A free joint has a translation and a rotation vector relative to
+the pose of the body in the file.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from gjk3d.typing import Array
 from gjk3d.wording import count, with_article
 
 WORLD = "world"
-#: the element for each prefix of the fields of a model
+#: the MJCF element for each prefix of the fields of a model
 _WORDS = {"body": "body", "jnt": "joint", "geom": "geom", "eq": "equality", "key": "keyframe"}
 
 
 def read_mjcf(file: Path, root: Element, collision: str) -> Description:
-    """Return the description of an MJCF file, or of the text that was parsed to ``root`` if the file is `TEXT`."""
+    """Return the description of an MJCF. If ``file`` is `TEXT`, the MJCF is the text that was parsed to ``root``."""
     try:
         import mujoco
     except ImportError:
-        raise ImportError(f'{file} is an MJCF, and MuJoCo is not installed: pip install "gjk3d[mjcf]"') from None
+        raise ImportError(
+            f'{file} is an MJCF, which MuJoCo reads, but MuJoCo is not installed. Run pip install "gjk3d[mjcf]"'
+        ) from None
     standalone = not any(element.get("file") or element.tag == "include" for element in root.iter())
     try:
         if file == TEXT:
@@ -53,7 +56,7 @@ def read_mjcf(file: Path, root: Element, collision: str) -> Description:
 
 
 def _pose(position: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Array:
-    """Return a (4, 4) transform from a position and a quaternion that begins with the real part, as in MuJoCo."""
+    """Return the (4, 4) transform of a position and a quaternion (w, x, y, z), as in MuJoCo."""
     matrix = np.eye(4)
     matrix[:3, :3] = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
     matrix[:3, 3] = position
@@ -61,7 +64,7 @@ def _pose(position: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Array:
 
 
 class _Reader:
-    """A compiled model, and the names of its bodies and joints."""
+    """A compiled model of MuJoCo, and the names of its bodies and joints."""
 
     def __init__(self, mujoco: Any, model: Any, file: Path) -> None:
         self.mujoco, self.model, self.file = mujoco, model, file
@@ -81,10 +84,10 @@ class _Reader:
                 between, above = self._joints(k, mimics)
                 links += [Link(item, ()) for item in between]
                 joints += above
-        # q has its numbers in the order of MuJoCo's joints. Fixed joints do not have numbers and come first.
+        # Joint values in q are in the order of MuJoCo's joints. Fixed joints do not have values and come first.
         order = {item: k for k, item in enumerate(self.joints)}
         joints.sort(key=lambda joint: order.get(joint.name, -1))
-        # the world and all bodies welded to it: MuJoCo's parent filter still checks children against them
+        # The world and all bodies welded to it. MuJoCo checks these against their child bodies, unlike other parents.
         worlds = frozenset(self.bodies[k] for k in np.flatnonzero(self.model.body_weldid == 0))
         return Description(
             self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(),
@@ -92,7 +95,7 @@ class _Reader:
         )  # fmt: skip
 
     def _check_numbers(self) -> None:
-        """Raise for numbers that are not finite or overflow: MuJoCo accepts both, and NaN would count as free."""
+        """Raise for numbers that are not finite or too large. MuJoCo accepts them, and NaN would count as free."""
         model = self.model
         owners = {"body": self.bodies, "jnt": self.joints, "geom": range(model.ngeom), "eq": range(model.neq)}
         fields = (
@@ -111,14 +114,14 @@ class _Reader:
                 kind, what, at = "jnt", "ref", int(np.searchsorted(model.jnt_qposadr, at, side="right")) - 1
             name = owners[kind][at] if kind in owners else at
             raise ParseError(
-                f"{self.file}, {_WORDS[kind]} {name!r}: {what} has {rows[tuple(bad[0])]:g}, expected numbers of "
-                f"at most {most:g}"
+                f"{self.file}, {_WORDS[kind]} {name!r}: {what} contains {rows[tuple(bad[0])]:g}, expected numbers of "
+                f"at most {most:g} in absolute value"
             )
 
     # geometry ---------------------------------------------------------------------------------------------------------
 
     def _collides(self) -> Any:
-        """Return a bool for each geom: True if it can collide with another geom."""
+        """Return for each geom whether it can collide with another geom, (geoms,) bool."""
         # visual geoms have two zero masks
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0
@@ -151,7 +154,7 @@ class _Reader:
             faces = model.mesh_face[mesh.faceadr[0] :][: mesh.facenum[0]].astype(np.int64)
             return Geometry(where, kind, (), "", (1.0, 1.0, 1.0), origin, (vertices, faces))
         cure = f"Add it to the checker as {'gk.Halfspace' if kind == 'plane' else 'an object'}"
-        self.left_out.append(f"{where} is {with_article(kind)}, which a link cannot have: not checked. {cure}")
+        self.left_out.append(f"{where} is {with_article(kind)}, which a link cannot have, so it is not checked. {cure}")
         return None
 
     # joints -----------------------------------------------------------------------------------------------------------
@@ -171,7 +174,7 @@ class _Reader:
                 )
             axis = model.jnt_axis[k]
             anchor = model.jnt_pos[k] if kind == self.hinge else np.zeros(3)
-            # the file gives the pose at the value qpos0, so the motion by qpos0 is undone
+            # the file gives the pose at the joint value qpos0, so the motion by qpos0 is undone
             if kind == self.hinge:
                 pose = pose @ _pose(anchor) @ _turned(axis, -zero)
             elif kind == self.slide:
@@ -197,9 +200,9 @@ class _Reader:
         return Joint(self.joints[k], word, parent, child, pose, axis, lower, upper, mimic)
 
     def _mimics(self) -> dict[int, Mimic]:
-        """Return the rule of each joint that follows another one by a linear equality, by the number of the joint.
+        """Return the mimic of each joint that follows another joint by a linear equality, by the number of the joint.
 
-        Other equalities are not supported, and are reported.
+        Other equalities are not supported, and add a message to ``left_out``.
         """
         model = self.model
         mimics: dict[int, Mimic] = {}
@@ -218,18 +221,15 @@ class _Reader:
             mimics[follower] = Mimic(self.joints[leader], float(data[1]), offset)
         if lost:
             self.left_out.append(
-                f"{self.file}: {count(lost, 'equality constraint')}, such as a closed loop, ignored. The bodies that "
-                "they connect move independently"
+                f"{self.file}: {count(lost, 'equality constraint')} ignored, such as a closed loop. The connected "
+                "bodies move independently"
             )
         return mimics
 
     # pairs and poses --------------------------------------------------------------------------------------------------
 
     def _allowed(self) -> tuple[tuple[str, str, str], ...]:
-        """Return the pairs of bodies that MuJoCo does not check, as (body, body, reason).
-
-        These are the excluded pairs and those with incompatible masks.
-        """
+        """Return the excluded pairs of bodies, and the pairs with incompatible masks, as (body, body, reason)."""
         model, collides = self.model, self._collides()
         pairs = {}
         owners = [np.flatnonzero((model.geom_bodyid == k) & collides) for k in range(model.nbody)]

@@ -20,7 +20,7 @@ from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
 from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
-from gjk3d.robot.urdf import Description, Link, checked_collision, described, read_urdf, tree_of, write_urdf
+from gjk3d.robot.urdf import Description, Link, checked_collision, described, tree_of, write_urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints, OnePose, Row
 from gjk3d.wording import count, expected_names
@@ -35,37 +35,34 @@ class PairedLinks(Mechanism):
     __slots__ = ("_allowed", "_unwelded", "_welded", "_worlds", "bodies", "geometries")
 
     _allowed: AllowedPairs
-    _unwelded: frozenset[str]  #: links whose fixed children do not count as one body with them for adjacency
-    _welded: Ints  #: (links,), like ``rigid``, for adjacency
-    _worlds: frozenset[str]  #: links that belong to the surroundings
+    _unwelded: frozenset[str]  #: links that `adjacent` treats as separate from the links fixed to them
+    _welded: Ints  #: (links,), like ``rigid`` except for the links in ``_unwelded``; used by `adjacent`
+    _worlds: frozenset[str]  #: links that are never adjacent to another link, such as the world of an MJCF
     bodies: tuple[Body, ...]
     geometries: tuple[Geometry, ...]
 
     def adjacent(self) -> list[tuple[str, str, str]]:
         """Return the pairs of links with shapes that are joined by a joint, or by joints through links without shapes.
 
-        Links that only fixed joints join are one body. Each of them is adjacent to the others, and to all links of the
-        next body with shapes towards the root, as in MuJoCo's parent filter.
+        Links that are joined by fixed joints form one rigid body. All links of a rigid body are adjacent to each other.
+        They are also adjacent to all links of the next rigid body with shapes towards the root, as in MuJoCo's parent
+        filter.
 
         Returns
         -------
         list of (str, str, str)
-            Two names, the one nearer to the root first, and the reason, "adjacent".
+            Two names and the reason, "adjacent". The name of the link nearer to the root is first.
         """
-        first, second = np.array(self.links, dtype=object)[self._adjacent().T].tolist()
-        return list(zip(first, second, repeat("adjacent")))
-
-    def _adjacent(self) -> Ints:
         blocks = [np.zeros((2, 0), dtype=np.int64)]
         for links, over in self._neighbours():
             blocks += [links[np.array(np.triu_indices(len(links), 1))]]
             blocks += [np.stack([np.tile(over, len(links)), np.repeat(links, len(over))])]
         pairs = np.concatenate(blocks, axis=1)
-        ordered: Ints = pairs[:, np.lexsort(pairs)].T
-        return ordered
+        first, second = np.array(self.links, dtype=object)[pairs[:, np.lexsort(pairs)]].tolist()
+        return list(zip(first, second, repeat("adjacent")))
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
-        """Yield for each rigid body its links with shapes, and those of the next such body towards the root."""
+        """Yield for each rigid body its links with shapes, and the links of the nearest ancestor with shapes."""
         welded: dict[int, list[int]] = {}
         for link in sorted({geometry.link for geometry in self.geometries}):
             if self.links[link] not in self._worlds:
@@ -77,12 +74,12 @@ class PairedLinks(Mechanism):
             yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
-        """Return the parent of a rigid body, or -1 for the root. The number of a body is that of its first link."""
+        """Return the parent of a rigid body, or -1 for the root. A body has the number of its first link."""
         link = int(self._chain.parent[body])
         return link if link < 0 else int(self._welded[link])
 
     def all_pairs(self) -> Ints:
-        """Return the pairs of links with shapes that can move relative to each other, (n, 2)."""
+        """Return the pairs of links with shapes that can move relative to each other, as (n, 2) numbers of links."""
         shaped = np.unique(np.array([geometry.link for geometry in self.geometries], dtype=np.int64))
         first, second = np.triu_indices(len(shaped), 1)
         pairs = np.column_stack([shaped[first], shaped[second]])
@@ -91,16 +88,16 @@ class PairedLinks(Mechanism):
 
     @property
     def pairs(self) -> Ints:
-        """Pairs of links that are checked, (n, 2), the lower number first.
+        """Pairs of links that are checked, as (n, 2) numbers of links, the lower number first.
 
         Both links have shapes and can move relative to each other, and the pair is not in ``allowed``.
         """
         return self._pairs_with({})
 
     def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
-        """Return the checked pairs, (n, 2). A pair in ``overrides`` is checked if its value is False."""
+        """Return the checked pairs, (n, 2). ``overrides`` replaces the allowed pairs: True allows a pair."""
         pairs = self.all_pairs()
-        checked = self.allowed._are_checked(pairs)
+        checked = self.allowed._codes[pairs[:, 0], pairs[:, 1]] == 0
         for pair, may in overrides.items():
             checked[(pairs == self.allowed._pair(*pair)).all(axis=1)] = not may
         chosen: Ints = pairs[checked]
@@ -110,8 +107,8 @@ class PairedLinks(Mechanism):
     def allowed(self) -> AllowedPairs:
         """Pairs of links that are not checked.
 
-        This attribute can be set to the result of `allow_by_sampling`, or to pairs of names, (a, b, reason) or (a, b).
-        A `Checker` uses the pairs as they are at the time of a query.
+        This attribute can be set to the result of `allow_by_sampling`, or to a list of (a, b) or (a, b, reason) with
+        names of links. A `Checker` reads the pairs at the time of each query.
         """
         return self._allowed
 
@@ -125,7 +122,7 @@ class PairedLinks(Mechanism):
             )
         old = getattr(self, "_allowed", None)
         self._allowed = new
-        # checkers that use the old pairs use the new pairs from now on
+        # checkers of this robot use the new pairs from now on
         if old is not None:
             new._taken_by(old._users)
             new._changed()
@@ -142,8 +139,8 @@ class PairedLinks(Mechanism):
 def no_shapes(robot: PairedLinks) -> RobotError:
     """Return the error for a robot without shapes, whose every configuration would be free."""
     return RobotError(
-        f'robot {robot.name!r} has no collision shapes, so it cannot be checked. Load it with collision="visual" '
-        "(--collision visual) to check its visual geometry, or attach shapes to its links"
+        f"robot {robot.name!r} has no collision shapes, so it cannot be checked. Check its visual geometry with "
+        'collision="visual" (--collision visual), or add shapes with Robot.with_geometry'
     )
 
 
@@ -153,10 +150,11 @@ _FLOAT = np.dtype(np.float64)
 class Robot(PairedLinks):
     """A robot as a URDF describes it, made by `Robot.load`. `Robot.from_urdf` accepts only URDFs.
 
-    A configuration is a row of ``dof`` numbers. A revolute or continuous joint (radians, not wrapped) and a prismatic
-    joint have one number. A planar joint has three: two along its plane, and the turn about its normal. A floating
-    joint has six: a translation and a rotation vector. Joints are in the order of the file. Fixed joints and joints
-    that mimic others do not have numbers. Limits are stored but not enforced.
+    A configuration q is a row of ``dof`` numbers. A revolute or continuous joint has one number, its angle in radians,
+    which is not wrapped. A prismatic joint has one number. A planar joint has three: two translations in its plane, and
+    the angle about the normal of the plane. A floating joint has six: a translation and a rotation vector. Joints are
+    in the order of the file. Fixed joints and joints that mimic others do not have numbers. Limits are stored but not
+    enforced.
 
     Attributes
     ----------
@@ -165,30 +163,30 @@ class Robot(PairedLinks):
     source : Path
         The URDF.
     links : tuple of str
-        Names of the links, parents first. Elsewhere a link is given by its number in this tuple or by its name.
+        Names of the links, parents first. The number of a link is its index in this tuple.
     joints : tuple of Joint or None
-        The joint above each link.
+        The joint between each link and its parent, in the order of ``links``. None for the root.
     columns : dict
-        The slice of q of each joint that has numbers, by its name.
+        The slice of q of each joint that has numbers, by the name of the joint.
     dof : int
         The number of values of a configuration.
     lower, upper : (dof,) float
         Limits, infinite for joints without limits.
     bodies : tuple of Body
-        Shapes fixed to links: (link, pose in the link, shape, number of the geometry).
+        Shapes fixed to links: (number of the link, pose in the frame of the link, shape, number of the geometry).
     parts : dict
-        The slice of q of each part of a joined robot (`join`), by its name.
+        The slice of q of each part of a joined robot (`join`), by the name of the part.
     geometries : tuple of Geometry
-        The collision geometries of the URDF, each with its bodies and the hull around them.
+        The collision geometries of the URDF. Each has its bodies and the hull around them.
     rigid : (links,) int
         Links with the same number are joined by fixed joints only.
     allowed : AllowedPairs
-        Pairs of links that are not checked. Checkers use the pairs as they are at the time of a query.
+        Pairs of links that are not checked. Checkers read these pairs at the time of each query.
     states : dict
-        Named poses of the SRDF. Each is a dict of joint values by the name of the joint. See `state`.
+        Named poses of the SRDF. Each pose is a dict of joint values by the name of the joint. See `state`.
     groups : dict
-        Groups of the SRDF, with the names of the joints of each group that have numbers in q, in their order. Chains,
-        links and subgroups are resolved as in MoveIt.
+        Groups of the SRDF by name. Each group is a tuple with the names of its joints that have numbers in q, in the
+        order of q. Chains, links and subgroups are resolved as in MoveIt.
 
     Examples
     --------
@@ -233,21 +231,22 @@ class Robot(PairedLinks):
         Parameters
         ----------
         path : path or str
-            The file, or the text of one, which begins with ``<``.
+            The file, or the text of a URDF, which begins with ``<``.
         srdf : path, optional
-            Allowed pairs of links, named poses, and groups of joints. Without it, the `adjacent` pairs are allowed.
-            `allow_by_sampling` finds more.
+            A file with allowed pairs of links, named poses, and groups of joints. Without an SRDF, the `adjacent` pairs
+            are allowed. `allow_by_sampling` finds further pairs.
         package_dirs : sequence of paths
             Folders of packages, or folders that contain packages, for meshes named ``package://``. The folders above
-            the URDF and those of ROS are searched too.
+            the URDF and the package folders of ROS are searched too.
         geometry : str
-            The representation of meshes. ``"bodies"``: one convex hull for each connected body. ``"hull"``: one hull
-            for all. ``"parts"``: coacd cuts each body into convex parts, which may take minutes. The parts may be
-            smaller than the mesh by the ``error`` of the geometry. ``"mesh"``: the triangles. Boxes, cylinders, spheres
-            and the capsules of the ``<capsule>`` extension (length between the centres of the caps) stay exact.
+            The representation of meshes. ``"bodies"``: one convex hull for each connected part of the mesh. ``"hull"``:
+            one hull for the whole mesh. ``"parts"``: coacd divides each connected part into convex pieces, which may
+            take minutes. The pieces may be smaller than the mesh by the ``error`` of the geometry. ``"mesh"``: the
+            triangles. Boxes, cylinders, spheres and the capsules of the ``<capsule>`` extension (length between the
+            centres of the caps) stay exact.
         collision : str
-            ``"collision"``: links are checked with their collision geometry, and a `RobotWarning` names those that
-            have only a visual one. ``"visual"``: those links are checked with their visual geometry.
+            ``"collision"``: links are checked with their collision geometry, and a `RobotWarning` names the links that
+            have only a visual geometry. ``"visual"``: these links are checked with their visual geometry.
 
         Raises
         ------
@@ -256,20 +255,20 @@ class Robot(PairedLinks):
         ParseError
             The file is not a URDF, or its joints do not form a tree.
         ShapeError
-            ``geometry`` or ``collision`` is not one of these values.
+            ``geometry`` or ``collision`` is not one of the values above.
 
         Warns
         -----
         RobotWarning
             Links have a visual but no collision geometry, elements of the SRDF are not used, such as end effectors and
-            virtual joints, or its groups name joints and links that the robot does not have.
+            virtual joints, or groups of the SRDF name joints or links that the robot does not have.
 
         Examples
         --------
         >>> import gjk3d as gk
         >>> arm = gk.robot.Robot.from_urdf("arm.urdf", srdf="arm.srdf", geometry="hull")  # doctest: +SKIP
         """
-        description = read_urdf(path, collision)
+        description = described(*read_root(path), collision)
         _warn(description)
         return cls._from_description(description, srdf, package_dirs, geometry)
 
@@ -284,23 +283,23 @@ class Robot(PairedLinks):
         collision: str = "collision",
         arguments: Mapping[str, str] | None = None,
     ) -> Robot:
-        """Read a robot from a URDF, a xacro or an MJCF, or from the text of one.
+        """Read a robot from a URDF, xacro or MJCF, given as a file or as text.
 
-        See also `from_urdf`. A xacro is expanded by the package of that name (``gjk3d[robot]``). It is a program that
-        can run for any time, so load only files that you trust. An MJCF is read by MuJoCo (``gjk3d[mjcf]``). Its bodies
-        become links, and its keyframes become named poses. Allowed pairs are those that the file excludes, those with
-        incompatible masks, and `adjacent` ones. The world and bodies welded to it are not adjacent to any body, as in
-        MuJoCo. If the masks of any two geoms of two bodies are compatible, all their geoms are checked, which is more
-        than MuJoCo does. Geoms without contacts count as visuals. A free joint has a translation and a rotation vector
-        from the pose of the body in the file. Planes, height fields, and equalities other than one joint following
-        another are not supported. A `RobotWarning` names them.
+        See also `from_urdf`. A xacro is expanded by the Python package xacro (``gjk3d[robot]``). A xacro is a program
+        that can run for any time, so load only files that you trust. An MJCF is read by MuJoCo (``gjk3d[mjcf]``).
+        Bodies of the MJCF become links, and its keyframes become named poses. Allowed pairs are the pairs that the file
+        excludes, pairs with incompatible masks, and `adjacent` pairs. The world and bodies welded to the world are not
+        adjacent to any body, as in MuJoCo. If the masks of any two geoms of two bodies are compatible, all geoms of the
+        two bodies are checked, which is more than MuJoCo does. Geoms without contacts count as visuals. A free joint
+        has a translation and a rotation vector relative to the pose of the body in the file. Planes, height fields, and
+        equalities other than one joint following another are not supported. A `RobotWarning` names them.
 
         Parameters
         ----------
         source : path or str
-            The file, or the text of one, which begins with ``<``.
+            The file, or its text, which begins with ``<``.
         srdf, package_dirs, geometry, collision
-            As in `from_urdf`. An SRDF replaces the pairs and poses of an MJCF.
+            As in `from_urdf`. An SRDF replaces the allowed pairs and poses of an MJCF.
         arguments : mapping of str, optional
             Arguments of a xacro by name. Unknown arguments are refused.
 
@@ -311,14 +310,15 @@ class Robot(PairedLinks):
         Raises
         ------
         FileError, ParseError, ShapeError
-            As in `from_urdf`, or xacro or MuJoCo refuses the file, or the file has a ball joint.
+            As in `from_urdf`, or the package xacro is not installed, or xacro or MuJoCo refuses the file, or the file
+            has a ball joint.
         ImportError
             MuJoCo is not installed.
 
         Warns
         -----
         RobotWarning
-            Parts of the file are not checked.
+            As in `from_urdf`, or an element of the MJCF is not supported.
 
         Examples
         --------
@@ -359,7 +359,7 @@ class Robot(PairedLinks):
             self.allowed, self.states, self._srdf_elements = read.allowed, read.states, read.elements
             self.groups, unknown = resolved(read.groups, self)
             if unknown:
-                words = f"{srdf}: groups have names that the robot does not have, left out: {listed(unknown)}"
+                words = f"{srdf}: the robot does not have these members of groups, which are ignored: {listed(unknown)}"
                 warnings.warn(words, RobotWarning, stacklevel=3)
             if read.unused:
                 warnings.warn(read.unused, RobotWarning, stacklevel=3)
@@ -387,32 +387,33 @@ class Robot(PairedLinks):
         """Return a robot made of several robots, which are checked against each other, moved and planned together.
 
         The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand". A
-        configuration consists of the configurations of the parts in their order. ``parts`` of the result has the
-        columns of each part.
-        All parts are attached to a link "world", each at its `base`.
+        configuration consists of the configurations of the parts in their order. The attribute ``parts`` of the result
+        contains the columns of each part. By default each part is attached to a link "world" at its `base`.
 
         Parameters
         ----------
         parts : mapping of str to Robot
-            Robots by names of your choice. A robot may occur several times. `at` sets its pose, and `held` locks
-            joints.
+            Robots by names of your choice. A robot may occur several times. `at` sets the pose of a robot, and `held`
+            locks joints.
         on : mapping of str to str, optional
-            The link that a part is attached to instead of the world, such as "cart/deck", by the name of the part. The
-            part's base is then in the frame of that link.
+            Names of links, such as "cart/deck", by the name of a part. The part is attached to this link instead of the
+            world, and the pose of its base is relative to the link.
         joints : mapping of str to str, optional
-            The joint of a part by its name. "fixed" is the default. "planar" has the numbers x, y and a turn about z,
-            as a mobile base on a floor. "floating" has a translation and a rotation vector. The joint has the name of
-            the part.
+            Types of joints by the name of a part, for the joint between the part and the link that carries it. "fixed"
+            is the default. "planar" has the numbers x, y and an angle about z, like a mobile base on a floor.
+            "floating" has a translation and a rotation vector. The joint has the name of the part.
 
         Returns
         -------
         Robot
-            Its allowed pairs are those of the parts, and adjacent pairs at links that carry another part.
+            The joined robot. Its allowed pairs are the allowed pairs of the parts, and adjacent pairs of links that
+            belong to different parts.
 
         Raises
         ------
         RobotError
-            A name is not valid for a part, a part is not a robot, or ``on`` or ``joints`` is not possible.
+            A name is not valid for a part, a part is not a robot, ``on`` names an unknown part or link, or ``joints``
+            has an unknown part or type.
 
         Notes
         -----
@@ -454,10 +455,10 @@ class Robot(PairedLinks):
 
     @classmethod
     def example(cls) -> Robot:
-        """Return a small robot for examples: an arm of two links in the plane.
+        """Return a small robot for examples: an arm that moves two links in the xy-plane.
 
-        Its links are "post", "beam" (1 m) and "hand" (0.5 m). Its joints are "shoulder" and "elbow". At [0, 0] the arm
-        points along x.
+        The links are "post", "beam" (1 m long) and "hand" (0.5 m long). The joints are "shoulder" and "elbow". At
+        [0, 0] the arm points along x.
 
         Returns
         -------
@@ -489,12 +490,12 @@ class Robot(PairedLinks):
         Returns
         -------
         Robot
-            Everything else is shared with this robot, also the shapes.
+            A robot that shares everything except the pose and the allowed pairs with this robot.
 
         Raises
         ------
         RobotError
-            The pose is a stack.
+            The pose is a stack of poses.
 
         Examples
         --------
@@ -511,17 +512,17 @@ class Robot(PairedLinks):
         return copy
 
     def held(self, q: Row, joints: Iterable[str] | None = None) -> Robot:
-        """Return the robot with locked joints, whose numbers are removed from q.
+        """Return the robot with locked joints. The numbers of these joints are removed from q.
 
-        Such a robot can be an obstacle for another robot (`join`), or has fewer joints to plan for. Its links are still
-        checked against everything that moves relative to them.
+        Such a robot can be an obstacle for another robot (`join`), or leave fewer joints to a planner. Its links are
+        still checked against all bodies that move relative to them.
 
         Parameters
         ----------
         q : (dof,) float
-            Values of the locked joints: radians, and the robot's unit of length.
+            A configuration with the values of the locked joints: radians, and the robot's unit of length.
         joints : iterable of str, optional
-            Names of the joints, all by default. Joints that mimic them are locked too.
+            Names of the joints to lock. The default is all joints. Joints that mimic a locked joint are locked too.
 
         Returns
         -------
@@ -543,7 +544,7 @@ class Robot(PairedLinks):
         for name in names:
             if name not in self.columns:
                 known = expected_names(name, self.columns)
-                raise RobotError(f"held: {self.name!r} has no joint {name!r} with numbers in q, {known}")
+                raise RobotError(f"held: robot {self.name!r} has no joint {name!r} with numbers in q, {known}")
         rows, stacked = self.configurations(q)
         if stacked:
             raise RobotError("q is a stack, expected one configuration. Pass one row, for example q[0]")
@@ -560,22 +561,23 @@ class Robot(PairedLinks):
     def with_geometry(self, link: str | int, shapes: Shapes, *, geometry: str = "bodies") -> Robot:
         """Return the robot with other shapes on a link, such as another tool, without loading files again.
 
-        Attach objects that are grasped and released to a checker instead. For a tool with joints see `join`.
+        For objects that are grasped and released use `Checker.attach` instead. For a tool with joints see `join`.
 
         Parameters
         ----------
         link : str or int
             Name or number of the link.
         shapes : Shape, Mesh, (shape, (4, 4) pose), list of these, or None
-            They replace all shapes of the link, and are in its frame. Bounded convex shapes and meshes are supported. A
-            mesh with a unit is scaled to metres.
+            New shapes in the frame of the link, which replace all shapes of the link. Bounded convex shapes and meshes
+            are supported. A mesh with a unit is scaled to metres.
         geometry : str
             The representation of meshes, as in `load`.
 
         Returns
         -------
         Robot
-            Everything else is shared with this robot. `Checker.with_robot` keeps the surroundings.
+            A robot that shares the other links with this robot. `Checker.with_robot` makes a checker for it with the
+            same surroundings.
 
         Raises
         ------
@@ -597,14 +599,14 @@ class Robot(PairedLinks):
     def state(self, name: str, start: Row | None = None) -> Array:
         """Return a named pose of the SRDF as a configuration.
 
-        Values of joints without numbers in q are ignored: fixed and virtual joints, and those that mimic others.
+        Values of joints without numbers in q are ignored: fixed joints, virtual joints, and joints that mimic others.
 
         Parameters
         ----------
         name : str
             One of ``states``.
         start : (dof,) float, optional
-            Values of the joints that the pose does not name, 0 by default.
+            A configuration with the values of the joints that the pose does not name. The default is 0 for each joint.
 
         Returns
         -------
@@ -645,14 +647,14 @@ class Robot(PairedLinks):
         """Write the robot as a URDF with its checked shapes. Each hull or mesh becomes an OBJ next to the URDF.
 
         Joints, limits and mimics are written as they were read. Inertias, visuals, efforts and velocities are not read,
-        so they are left out or 0. A capsule becomes a cylinder and two spheres, which is the same volume. A URDF cannot
-        have an ellipsoid, so it becomes a hull around the ellipsoid that is up to 4 % larger.
+        so they are left out or written as 0. A capsule becomes a cylinder and two spheres, whose union is the capsule.
+        A URDF cannot contain an ellipsoid. An ellipsoid becomes a hull around it that is up to 4 % larger.
 
         Parameters
         ----------
         path : path
-            The file. An existing file is replaced, and so are files in the folder next to it, ``arm_meshes`` for
-            ``arm.urdf``.
+            The file. An existing file is replaced. Files in the folder of meshes, such as ``arm_meshes`` next to
+            ``arm.urdf``, are replaced too.
 
         Examples
         --------
@@ -670,26 +672,26 @@ class Robot(PairedLinks):
     def spheres(self, excess: float, *, progress: Callable[[float], object] | None = None) -> RobotSpheres:
         """Return spheres that cover each link, for planners that accept only spheres, such as cuRobo and VAMP.
 
-        Each point of the shapes of a link is in one of its spheres, and no sphere reaches farther outside the shapes
-        than the ``excess`` of the result. Both are proven, so the robot is free if the spheres are free.
+        Each point of the shapes of a link is in a sphere of the link. No sphere reaches farther outside the shapes than
+        the ``excess`` of the result. Both properties are proven, so the robot is free if the spheres are free.
 
         Parameters
         ----------
         excess : float
-            How far spheres may reach outside, in the robot's unit. Half the excess takes four to ten times as many
-            spheres.
+            Greatest distance of a point in a sphere from the shapes, in the robot's unit. Half the excess takes four to
+            ten times as many spheres.
         progress : callable, optional
-            Called after each link with the progress, from 0 to 1.
+            Called after each link with the completed share, from 0 to 1.
 
         Returns
         -------
         RobotSpheres
-            Its methods ``to_curobo`` and ``to_urdf`` write files.
+            The spheres of each link. Its methods ``to_curobo`` and ``to_urdf`` write files.
 
         Raises
         ------
         RobotError
-            ``excess`` is not a length above 0, or too small for the size of a link.
+            ``excess`` is not a length above 0, or is too small for the size of a link.
 
         Examples
         --------
@@ -722,7 +724,7 @@ def _warn(description: Description) -> None:
         warnings.warn(words, RobotWarning, stacklevel=3)
     if drawn := [link.name for link in description.links if link.only_drawn]:
         warnings.warn(
-            f"{description.file}: {count(len(drawn), 'link')} with a visual but no collision geometry, not checked: "
+            f"{description.file}: {count(len(drawn), 'link')} without collision geometry, not checked: "
             f'{listed(drawn)}. Set collision="visual" (--collision visual) to check the visual geometry',
             RobotWarning,
             stacklevel=3,

@@ -1,11 +1,11 @@
 """Motion bounds: upper bounds of the relative motion of the shapes of a pair on a line between configurations.
 
-Each joint between two shapes moves them by no more than its slide, or by its turn times the greatest distance of the
-nearer shape from the joint's axis (Schwarzer, Saha, Latombe 2005). The reach of a slot is its greatest distance from an
-axis in all configurations. To compute it, the slot is carried outwards from its link through the whole tree. In the
-frame of the next link it is swept around the axis of a revolute joint, or along the axis of a prismatic joint. A
-cylinder around the swept set is then carried further. So an arm that only its joint limits keep folded counts as
-stretched. A link that turns about its long axis does not count as turning about one of its ends.
+Each joint between two shapes moves them relative to each other by at most its translation, or by its angle times the
+greatest distance of a shape from its axis, for the nearer of the two shapes (Schwarzer, Saha, Latombe 2005). The reach
+of a slot is its greatest distance from an axis in all configurations. To compute the reach, the slot is transformed
+from link to link through the whole tree. At each joint, the set is swept around the axis of a revolute joint, or along
+the axis of a prismatic joint, and replaced by a cylinder around the swept set. Limits of revolute joints are ignored,
+so a folded arm counts as stretched. A link that turns about its long axis has a small reach.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 _RADIUS, _CENTER, _SLACK = layout.RADIUS, layout.CENTER, layout.SLACK
-#: directions over a half circle; the polygon of 32 support lines is wider than the circle in it by the factor _WIDER
-_AROUND = 16
-_WIDER = 1.0 / cos(pi / (2 * _AROUND))
-_MORE = 1.0 + 1e-9  #: far more than the rounding of a sum of a few lengths
-PLANE = 1.001  #: greatest length of the axes of `plane_axes`, which are rounded next to -z
-#: a set has 12 floats: the pose of a shape in the link, or a cylinder with middle, axis, radius and half length
+_AROUND = 16  #: number of directions over a half circle; their 32 support lines bound a polygon
+_WIDER = 1.0 / cos(pi / (2 * _AROUND))  #: ratio of the radii of the circle around this polygon and the circle inside
+_MORE = 1.0 + 1e-9  #: factor that is far more than the rounding of a sum of a few lengths
+PLANE = 1.001  #: greatest length of the axes of `plane_axes`, which are inaccurate for normals near -z
+#: floats of a set: the pose of a shape in the link, or a cylinder with its middle, axis, radius and half length
 SET = 12
 
 
@@ -44,7 +43,8 @@ SET = 12
 def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
     """Return the support value of a set along a unit direction d.
 
-    If ``exact``, s is the pose of the shape ``core``. Else s is a cylinder: its middle, axis, radius and half height.
+    If ``exact``, the set is the shape ``core`` at the pose s. Else it is a cylinder, and s contains its middle, axis,
+    radius and half length.
     """
     if exact:
         e = (
@@ -61,14 +61,15 @@ def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
 
 @kernel
 def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
-    """Return the radius and both ends along ``axis`` of a cylinder about the axis through ``at`` around a set.
+    """Return the radius of a cylinder around a set, and its two ends along its axis.
 
-    ``exact``, ``s`` and ``core`` are the set, as in `_height`.
+    The axis of the cylinder is parallel to ``axis`` and contains the point ``at``. The ends are relative to this point.
+    ``exact``, ``s`` and ``core`` describe the set as in `_height`.
     """
     u = perpendicular(axis)
     v = cross(axis, u)
     most = 0.0
-    # The support values bound a polygon around the axis. Its corners are farther than its sides by the factor _WIDER.
+    # The support values bound a polygon around the axis. _WIDER is the ratio of its corners to its sides.
     for k in range(_AROUND):
         c, n = cos(pi * k / _AROUND), sin(pi * k / _AROUND)
         d = (c * u[0] + n * v[0], c * u[1] + n * v[1], c * u[2] + n * v[2])
@@ -85,7 +86,7 @@ def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[fl
 
 @kernel
 def _middle(exact: bool, s: Array, core: Core) -> Vec3:
-    """Return a point inside the set that ``exact``, ``s`` and ``core`` describe as in `_height`."""
+    """Return a point inside a set. ``exact``, ``s`` and ``core`` describe the set as in `_height`."""
     if exact:
         x, y, z = core.floats[_CENTER], core.floats[_CENTER + 1], core.floats[_CENTER + 2]
         return (
@@ -108,16 +109,16 @@ def _sweep(
     exact: bool, s: Array, core: Core, what: int, a: Vec3, box: Array, sign: float,
     out: Array,
 ) -> float:  # fmt: skip
-    """Write into ``out`` the set swept by a joint; return its arm, the factor from the joint's motion to a point's.
+    """Write a cylinder around the set that is swept by a joint to ``out``, and return the arm of the set.
 
-    The arm is the greatest distance from the axis of a joint that turns, from the origin of a floating joint, and 1 for
-    a prismatic joint.
-
-    ``what`` is the kind of the joint, ``a`` its axis. ``box`` has the middles of the translation of the joint, then the
-    half widths. ``sign`` is 1 towards the root, where the translation comes last, and -1 away from the root.
+    The arm is the greatest distance of the set from the axis of a revolute or planar joint, or from the origin of a
+    floating joint, and 1 for a prismatic joint. A point of the set moves by at most the arm times the motion of the
+    joint. ``exact``, ``s`` and ``core`` describe the set as in `_height`. ``what`` is the kind of the joint, and ``a``
+    its axis. ``box`` (6,) contains the middle of the translation of the joint and its half widths. ``sign`` is 1
+    towards the root, where the translation is applied last, and -1 away from the root.
     """
     u, v = plane_axes(a)
-    m = (0.0, 0.0, 0.0)  # the middle of the translation. far is the greatest distance from it.
+    m = (0.0, 0.0, 0.0)  # the middle of the translation; ``far`` is the greatest distance of a translation from m
     far = 0.0
     if what == 2:
         m = (box[0] * a[0], box[0] * a[1], box[0] * a[2])
@@ -141,7 +142,7 @@ def _sweep(
         _set_cylinder(out, p, a, radius, half)
         return radius
     p = (p[0] + m[0], p[1] + m[1], p[2] + m[2])
-    if what == 2:  # a prismatic joint does not turn. Its arm is 1, the length that a point moves per length of q.
+    if what == 2:  # a prismatic joint: each point moves by the joint value, so the arm is 1
         _set_cylinder(out, p, a, radius, half + far)
         return 1.0
     if what == 3 and sign > 0.0:
@@ -152,11 +153,11 @@ def _sweep(
         reach = sqrt(radius * radius + high * high)
         _set_cylinder(out, m, a, reach + far, reach + far)
         return reach
-    # away from the root: first the translation, then the turn about the origin of the joint
+    # away from the root: first the translation, then the rotation about the origin of the joint
     along = dot(p, a)
     if what == 3:
         off = (p[0] - along * a[0], p[1] - along * a[1], p[2] - along * a[2])
-        # radius includes more than the rounding of off, and far the factor `PLANE`. `_MORE` covers that of their sum.
+        # ``radius`` covers the rounding of ``off``, ``far`` includes `PLANE`, and `_MORE` covers rounding of the sum.
         reach = (sqrt(dot(off, off)) + radius + far) * _MORE
         _set_cylinder(out, (along * a[0], along * a[1], along * a[2]), a, reach, half)
         return reach
@@ -199,11 +200,11 @@ def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
 
 @entry
 def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
-    """Write the arm of each joint for each slot, (slots, links), see `_sweep`.
+    """Write the arm of each slot for each joint to ``out`` (slots, links), see `_sweep`.
 
-    The arm is 0 for fixed joints, and for slots in the world. ``boxes`` (links, 6) are the translations of joints,
-    see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are scratch: the set of the slot in the frame of each
-    link, and its form, which is 0 if it is not computed, 1 for a cylinder, and 2 for the shape itself.
+    The arm is 0 for fixed joints, and for slots in the world. ``boxes`` (links, 6) contains the translations of joints,
+    see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are scratch memory for the set of the slot in the frame of
+    each link, and its form: 0 if it is not computed yet, 1 for a cylinder, and 2 for the shape of the slot.
     """
     parent, kind, axis, origin, link = chain.parent, chain.kind, chain.axis, chain.origin, layout.link
     count = parent.shape[0]
@@ -218,7 +219,7 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
         for n in range(12):
             sets[j, n] = layout.local[k, n]
         forms[j] = 2
-        # First up to the root, then down all other branches. Parents come before their links, so one pass suffices.
+        # First up to the root, then down all other branches. Parents precede their children, so one pass is enough.
         while parent[j] >= 0:
             above = parent[j]
             for n in range(12):
@@ -230,7 +231,7 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
                     forms[j] == 2, sets[j], core, kind[j], a, boxes[j], 1.0, sets[above]
                 )  # fmt: skip
                 forms[above] = 1
-            # j < 0 is False. numba would compile a literal False as another type.
+            # j < 0 is False here; numba would compile a literal False as another type
             _carry(forms[above] == 2, origin[j], j < 0, sets[above])
             j = above
         for j in range(count):
@@ -254,9 +255,9 @@ _MOST_CACHED = 16  #: greatest number of cached bounds of a cell, one for each e
 class Arms(NamedTuple):
     """The joints between the slots of each pair, and the arms of both slots, see `_sweep`."""
 
-    begins: Ints1  #: (pairs + 1,), the first index of each pair in steps
-    steps: Ints1  #: joints, from the first slot of a pair to the second
-    arms: Array2  #: (2, steps), the arm of the joint for either slot
+    begins: Ints1  #: (pairs + 1,), the first index of each pair in ``steps``
+    steps: Ints1  #: the joints of all pairs, each from the first slot of a pair to the second
+    arms: Array2  #: (2, steps), the arms of the first and the second slot for each joint in ``steps``
     floating: Ints1  #: (links,), 1 for a floating joint
     like: Ints1  #: (pairs,), the first pair with the same joints and arms, whose motion bounds are the same
 
@@ -265,14 +266,14 @@ class MotionBounds(NamedTuple):
     """Bounds of the motion of pairs, valid for all configurations whose translations are within the same limits."""
 
     arms: Arms
-    slack: float  #: sum of the errors of the poses of two slots
+    slack: float  #: bound of the sum of the errors of the poses of two slots
 
 
 @entry
 def curve_speeds(
     chain: Chain, curve: Array2, loose: Array1, joints: Array2
 ) -> None:  # fmt: skip
-    """Call `speeds` from Python."""
+    """Write the result of `speeds` to ``joints``. This is the entry for calls from Python."""
     speeds(chain, curve, loose, joints)
 
 
@@ -280,9 +281,9 @@ def curve_speeds(
 def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
     """Write bounds of the speed and acceleration of each joint on a curve, and of the error of its position.
 
-    The rows of ``joints`` (6, links) are the speeds of turns and of slides, the errors of both, and bounds of both
-    accelerations. ``loose`` (dof,) is the error of the curve itself. The numbers of a planar or floating joint are
-    combined.
+    The rows of ``joints`` (6, links) are the speeds of rotation and of translation, the errors of both, and the
+    accelerations of both. ``loose`` (dof,) is the error of the curve. The joint values of a planar or floating joint
+    are combined.
     """
     rounding = 5.0 * (curve.shape[0] - 1) * (curve.shape[0] - 1) * _U
     for j in range(chain.kind.shape[0]):
@@ -297,7 +298,7 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
             wrong = loose[k + n]
             if n == 0:
                 rate, bend, size, wrong = f * rate, f * bend, f * size + abs(chain.offset[j]), f * wrong
-            side = 1 if n < what - 1 else 0  # the numbers that slide come first
+            side = 1 if n < what - 1 else 0  # translations come first
             joints[side, j] = rate if what < 3 else joints[side, j] + rate * rate
             joints[2 + side, j] += rounding * size + wrong
             joints[4 + side, j] += bend
@@ -310,10 +311,10 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
 
 @kernel
 def shares(joints: Array, half: float) -> None:
-    """Write into the last two rows of joints (8, links) the turns and slides in a share ``half`` of a line.
+    """Write the angle and the translation of each joint in a share ``half`` of a line to rows 6 and 7 of ``joints``.
 
-    The share is half of one of the parts that the line is cut into. Errors are included, so that `width` needs only
-    these two rows.
+    ``joints`` is (8, links). `speeds` writes the first six rows. The share is half of a part of the line. Errors are
+    included, so that `width` needs only these two rows.
     """
     for j in range(joints.shape[1]):
         joints[6, j] = joints[0, j] * half + joints[2, j]
@@ -322,7 +323,7 @@ def shares(joints: Array, half: float) -> None:
 
 @inlined
 def width(arms: Arms, p: int, joints: Array) -> float:
-    """Return a bound of the relative motion of pair p in the share of a line of `shares`, inf for an infinite arm."""
+    """Return a bound of the relative motion of pair p in the share of a line of `shares`. It may be infinite."""
     total = 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
@@ -332,14 +333,14 @@ def width(arms: Arms, p: int, joints: Array) -> float:
 
 @kernel
 def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
-    """Return four values of pair p: V, K if the first slot moves, K if the second slot moves, and the error of V.
+    """Return for pair p V, K if the first slot is the moving shape, K if the second slot is, and the error of V.
 
     `motion_cover` defines V and K. ``joints`` (6, links) is the output of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
-        # either slot may be held fixed, so the smaller arm bounds their relative motion
+        # either slot may be the fixed one, so the smaller arm bounds their relative motion
         x, w, arm = joints[1, j], joints[0, j], min(arms.arms[0, k], arms.arms[1, k])
         if joints[3, j] > 0.0 or joints[2, j] > 0.0:
             wrong += joints[3, j] + joints[2, j] * arm
@@ -352,7 +353,7 @@ def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float,
                 second += joints[4, j] * arms.arms[1, k]
             first += joints[5, j]
             second += joints[5, j]
-            # from this side, the slides of a planar joint are also rotated by its own turn
+            # seen from the first slot, the translation of a planar joint is also rotated by the angle of this joint
             second += 2.0 * x * (before + w) + (w * arms.arms[1, k] * (w + 2.0 * before) if w > 0.0 else 0.0)
             before += w
     before = 0.0  # the sum from the other end, for K with the first slot moving
@@ -366,7 +367,7 @@ def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float,
 
 
 def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
-    """Return the motion bounds that hold on curves (n, points, dof) and within the limits of the robot."""
+    """Return the motion bounds that are valid on curves (n, points, dof) and within the limits of the robot."""
     return bounds_within(cell, _farthest(cell.robot, curves))
 
 
@@ -377,17 +378,17 @@ def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
     if cached is None:
         boxes = _translations(cell, _ranges(cell.robot, far))
         cached = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
-        # a new dict, since another thread may iterate over the old one. A full dict is emptied.
+        # A new dict replaces the old one, since another thread may iterate over the old one. A full dict is emptied.
         cell.cache.bounds = {**(every if len(every) < _MOST_CACHED else {}), far: cached}
     return cached
 
 
 def how_far(robot: Robot, curves: Array) -> Array:
-    """Return the greatest absolute values of translations on curves (n, points, dof), as (n, 2).
+    """Return the extents of curves (n, points, dof): greatest absolute values of translations, as (n, 2).
 
-    The columns are those of translations that lack a limit, and of those that are beyond one. They are 0 or rounded up
-    to powers of two, so that cached bounds serve many calls. Each curve has separate values,
-    so that its result does not depend on the other curves of a call.
+    The first column is for translations without limits, and the second column for translations that exceed a limit. The
+    values are 0, or rounded up to powers of two, so that cached bounds are used again. Each curve has separate values,
+    so its result does not depend on the other curves of a call.
     """
     far = np.zeros((len(curves), 2))
     how_far_of_curves(robot._chain.kind, robot._chain.source, curves, robot.lower, robot.upper, far)
@@ -398,13 +399,13 @@ def how_far(robot: Robot, curves: Array) -> Array:
 def how_far_of_curves(
     kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
 ) -> None:  # fmt: skip
-    """Write the result of `how_far` to ``far`` (n, 2), which holds zeros."""
+    """Write the result of `how_far` to ``far`` (n, 2), which must contain zeros."""
     extents(kind, source, curves, lower, upper, far)
 
 
 @kernel
 def extents(kind: Ints, source: Ints, curves: Array, lower: Array, upper: Array, far: Array) -> None:
-    """Write the result of `how_far` to ``far`` (n, 2), which holds zeros; for calls from kernels."""
+    """Write the result of `how_far` to ``far`` (n, 2), which must contain zeros. Kernels call this function."""
     for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
@@ -423,7 +424,7 @@ def extents(kind: Ints, source: Ints, curves: Array, lower: Array, upper: Array,
 
 
 def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
-    """Return the least and the greatest value of each number of q, (2, dof), for translations up to ``far``.
+    """Return lower and upper bounds of each joint value, (2, dof), for motions with the extents ``far``.
 
     Only the ranges of translations are used.
     """
@@ -465,7 +466,7 @@ def _translations(cell: Cell, ranges: Array) -> Array:
 
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
-    """Return the greatest distance of each slot from each joint's axis on curves, (slots, links), and `_slack`."""
+    """Return the arms of all slots on curves, (slots, links), see `reaches`, and the result of `_slack`."""
     boxes = _translations(cell, _ranges(cell.robot, _farthest(cell.robot, curves)))
     return _reaches(cell, boxes), _slack(cell, boxes)
 
@@ -479,7 +480,7 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
-    """Return the `Arms` of a cell, which the cell caches. A move of an obstacle does not change the arms."""
+    """Return the `Arms` of a cell. The cell caches them, since a move of an obstacle does not change them."""
     key, cached = boxes.tobytes(), cell.cache.arms
     if cached is None or cached[0] != key:
         cached = cell.cache.arms = key, _compute_arms(cell, boxes)
@@ -493,7 +494,7 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     for first, second, start, stop in several.tolist():  # the arm of a hull must be valid for all its bodies
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
-    reach[layout.link < 0] = np.inf  # obstacles may be large and far away, so the arm of the other slot counts
+    reach[layout.link < 0] = np.inf  # an obstacle may be large and far away, so only the arm of the other slot is used
     above, depth, joint_of = _moving_joints(chain)
     joint = joint_of[layout.link]
     counts = np.empty(len(cell.slots), dtype=np.int64)
@@ -502,7 +503,7 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     steps, arms = np.empty(begins[-1], dtype=np.int64), np.empty((2, begins[-1]))
     joints_between(above, depth, joint, cell.slots, reach, begins, steps, arms)
     rows = np.column_stack([steps, *arms.view(np.int64)])
-    # slices of bytes cost less than slices of an array, and a new checker waits for them
+    # slices of bytes are faster than slices of an array, which matters for the first query of a new checker
     text, ends, first = rows.tobytes(), (rows.strides[0] * begins).tolist(), dict[bytes, int]()
     keys = (text[start:stop] for start, stop in pairwise(ends))
     like = np.array([first.setdefault(key, p) for p, key in enumerate(keys)], dtype=np.int64)
@@ -510,9 +511,10 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
 
 
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
-    """Return for each joint its moving ancestor and its depth, and for each link the nearest moving joint above it.
+    """Return for each joint its nearest moving ancestor and its depth, and for each link the moving joint above it.
 
-    Joints have the numbers of their child links. The last entry of each array is that of the world.
+    A joint has the number of its child link. The depth counts moving joints. The last entry of each array is for the
+    world.
     """
     count = len(chain.parent)
     above, depth, joint_of = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
@@ -525,7 +527,10 @@ def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
 
 @entry
 def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts: Ints1) -> None:
-    """Write the number of moving joints between the slots of each pair. The arrays are those of `_moving_joints`."""
+    """Write the number of moving joints between the two slots of each pair to ``counts``.
+
+    ``above`` and ``depth`` are results of `_moving_joints`. ``joint`` contains the moving joint above each slot.
+    """
     for p in range(slots.shape[0]):
         a, b, count = joint[slots[p, 0]], joint[slots[p, 1]], 0
         while a != b:
@@ -541,7 +546,10 @@ def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts:
 def joints_between(
     above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, reach: Array2, begins: Ints1, steps: Ints1, arms: Array2
 ) -> None:
-    """Write `Arms.steps` and `Arms.arms`: the joints from the first slot of each pair to the second, and their arms."""
+    """Write `Arms.steps` and `Arms.arms`: the joints from the first slot of each pair to the second, and their arms.
+
+    ``above``, ``depth`` and ``joint`` are as in `count_joints`. ``reach`` is the output of `reaches`.
+    """
     for p in range(slots.shape[0]):
         slot_a, slot_b = slots[p, 0], slots[p, 1]
         a, b, first, last = joint[slot_a], joint[slot_b], begins[p], begins[p + 1]
@@ -558,14 +566,14 @@ def joints_between(
 
 
 def _slack(cell: Cell, boxes: Array) -> float:
-    """Return the sum of the errors of the poses of two slots (`motion_cover`)."""
+    """Return a bound of the sum of the errors of the poses of two slots, see `motion_cover`."""
     layout, chain = cell.layout, cell.robot._chain
     length, depth = np.zeros(len(chain.parent) + 1), np.zeros(len(chain.parent) + 1)  # the last is for the world
     for k, parent in enumerate(chain.parent.tolist()):
         slides = np.linalg.norm(np.abs(boxes[k, :3]) + boxes[k, 3:])
         length[k] = length[parent] + float(np.linalg.norm(chain.origin[k, :3, 3]) + slides)
         depth[k] = depth[parent] + 1.0
-    # the greatest distance of any point of the robot from the origin of the world, and of all intermediate sums
+    # bounds of the distance of any point of the robot from the origin of the world, and of all intermediate sums
     at = layout.starts[:, 1]
     extent = sum(layout.floats[at + field] for field in (shape_layout.RHO, shape_layout.RADIUS))
     extent = extent + np.linalg.norm(layout.local[:, 9:12], axis=1)

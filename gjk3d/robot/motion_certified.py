@@ -1,14 +1,13 @@
 """Certified lines and curves of configurations: halved until each piece is proven for each pair.
 
 First the line is divided into equal parts, and all pairs are tested together at the middle of each part, with the
-capsules of `gjk3d.robot.sampled_edges` and the linear bound. For most pairs this proves the whole line, and for the
-others most parts of it. The rest is halved until, for each pair, each piece lies in an interval that is proven free,
-see `gjk3d.robot.motion_cover`.
+capsules of `gjk3d.robot.sampled_edges` and the linear bound. This proves most pairs on the whole line, and all other
+pairs on most parts of the line. The remaining parts are halved until, for each pair, each piece is inside an interval
+that is proven free, see `gjk3d.robot.motion_cover`.
 
 Pairs without a kernel are proven by the linear bound alone, stretch by stretch from the start. Several configurations
-of the next stretch are queried at once. The next stretch is longer if the whole stretch is proven, and shorter if not.
-The depth of overlapping non-convex bodies has no bound of its change, so nothing is proven in overlap, even if a
-negative margin allows the overlap.
+of a stretch are queried at once. If the whole stretch is proven, the next stretch is longer, else shorter. The depth of
+overlapping non-convex bodies may jump, so nothing is proven in overlap, even if a negative margin allows the overlap.
 """
 
 from __future__ import annotations
@@ -55,30 +54,30 @@ from gjk3d.robot.sampled_edges import (
 from gjk3d.robot.trajectories import Curves, on_curve, points_on, rates_on_curve
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
-PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
-NOBODY = -1
-FINER = 2.0**-12  #: smallest piece just before a contact, relative to the tolerance; tolerance / FINER is "just before"
+PROVEN, HIT, OPEN = range(3)  #: the values of `MotionStatus`
+NOBODY = -1  #: replaces the number of a pair if there is none
+FINER = 2.0**-12  #: least length of a piece just before a contact, relative to the tolerance
 LEVELS = 64  #: depth of the stack of pieces
-_MORE = 1.0 + 2.0**-40
+_MORE = 1.0 + 2.0**-40  #: factor that covers the rounding of V and K
 _FEW = LANES // 2  #: lanes of the first test, spread over the whole line
-_HALF = 0.5 / LANES  #: half of a part of the line
-_ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: rounding of the motion in it, relative to that; see `_bound`
-_TRIES = 6  #: lanes whose free space around a body is measured
-_MOST_TRIES = 40  #: configurations that narrow down one contact
-_NEAR = 0.25  #: longest piece, relative to the motion, whose beginning is tested for the time of contact
-MOST_LOOKS = 200_000  #: most configurations of one motion: two shapes may slide along each other, just apart
-MOST_BODY_LOOKS = 20_000  #: the same for a body, whose tests cost more
-_AHEAD = 8  #: configurations of a stretch that are tested at once
-MOST_GENERAL_LOOKS = 2000  #: the same for fallback pairs: meshes that nearly overlap take milliseconds each
-Edges = tuple[Ints1, Array1, Array1, Ints1]  #: of n edges: status, safe, hit or NaN, and the pair, -1 for none
+_HALF = 0.5 / LANES  #: half of the length of a part of the line
+_ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: rounding of the motion in half a part, relative to this motion, see `_bound`
+_TRIES = 6  #: number of lanes whose free space around a body is computed
+_MOST_TRIES = 40  #: greatest number of configurations for the bracket of a contact
+_NEAR = 0.25  #: longest piece, as a share of the motion, whose beginning gives a good estimate of a contact
+MOST_LOOKS = 200_000  #: greatest number of configurations of one motion for convex pairs
+MOST_BODY_LOOKS = 20_000  #: greatest number of configurations of one motion for pairs with bodies, which cost more
+_AHEAD = 8  #: steps of a stretch, whose ends are queried at once
+MOST_GENERAL_LOOKS = 2000  #: greatest number of stretches of one motion for pairs without a kernel, which cost the most
+Edges = tuple[Ints1, Array1, Array1, Ints1]  #: results of n edges: status, safe, hit or NaN, and the pair or -1
 
 
 class Pieces(NamedTuple):
-    """A stack of pieces of an edge: the pairs that are not yet proven in each piece, and each pair's open interval."""
+    """A stack of pieces of an edge, with the pairs that are not yet proven in each piece."""
 
-    ids: Ints2  #: (LEVELS, pairs)
-    near: Array3  #: (2, LEVELS, pairs)
-    counts: Ints1  #: (LEVELS,)
+    ids: Ints2  #: (LEVELS, pairs), the open pairs of each piece
+    near: Array3  #: (2, LEVELS, pairs), the beginning and the end of the open interval of each open pair
+    counts: Ints1  #: (LEVELS,), the number of open pairs of each piece
 
 
 class Task(NamedTuple):
@@ -87,19 +86,22 @@ class Task(NamedTuple):
     chain: Chain
     work: Workspace
     arms: Arms
-    margins: Array1
+    margins: Array1  #: (pairs,)
     slack: float  #: error of the poses of two slots, for a motion that turns no joint
     scratch: LaneScratch
-    poses: Array3  #: (2, 4, 4), scratch
-    q: Array1
+    poses: Array3  #: (2, 4, 4), scratch memory
+    q: Array1  #: (dof,), scratch memory
     joints: Array2  #: (8, links), see `speeds` and `shares`
     bounds: Array2  #: (5, pairs), the fields of `Bound` for each open pair
-    widths: Array1  #: (pairs,), see `width`; one value for all pairs that are alike
+    widths: Array1  #: (pairs,), the result of `width` for the first of all pairs with the same joints and arms
     pieces: Pieces
 
 
 def task_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Task:
-    """Return the task for the convex pairs, or for the pairs with bodies; cached under the lock of the memory."""
+    """Return the task for the convex pairs, or for the pairs with bodies if ``of_bodies``.
+
+    If ``memory`` is the memory of the cell, the caller holds its lock, and the task is cached.
+    """
     cache: dict[bool, tuple[MotionBounds, Task]] = cell.cache.proofs if memory is cell.memory else {}
     cached = cache.get(of_bodies)
     if cached is not None and cached[0] is bounds:
@@ -110,7 +112,7 @@ def task_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) 
     arms = bounds.arms._replace(begins=begins, like=like)
     if cached is None:
         task = _new_task(cell, of_bodies, arms, bounds.slack, memory)
-    else:  # the bounds of prismatic joints are those of the motion: its scratch is used again
+    else:  # only the bounds differ, because another motion has other translations: the memory is used again
         task = cached[1]._replace(arms=arms, slack=bounds.slack)
     cache[of_bodies] = bounds, task
     return task
@@ -146,7 +148,7 @@ def _bound_of(bounds: Array, p: int) -> Bound:
 
 @kernel
 def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> float:
-    """Write `speeds` and `shares` of a curve to ``joints``, and return 1 plus the sum of the joints' turns."""
+    """Write the results of `speeds` and `shares` for a curve to ``joints``. Return 1 plus the sum of all angles."""
     speeds(chain, curve, loose, joints)
     shares(joints, _HALF)
     moved = 1.0
@@ -157,10 +159,10 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 
 @inlined
 def _width(task: Task, p: int) -> float:
-    """Return the bound `width` of the motion of pair p, computed once for all pairs with the same joints and arms."""
+    """Return the result of `width` for pair p. It is computed once for all pairs with the same joints and arms."""
     like = task.arms.like[p]
-    # pairs are visited in order, so the first of its kind has been computed; a pair with a body may refer to a convex
-    # pair
+    # Pairs are visited in order, so the first pair with the same joints and arms has already been computed. A negative
+    # index refers to a convex pair, which is not in this task.
     if not 0 <= like < p:
         like = plain(p)
         task.widths[p] = width(task.arms, p, task.joints)
@@ -174,20 +176,20 @@ def _bound(task: Task, slack: float, p: int) -> None:
     bounds, margin = task.bounds, task.margins[p]
     v *= _MORE
     bounds[0, p] = margin
-    # 8 u V: parameters are rounded too. V is at most 4 S (1 + W) for the size S and the turns W of the motion. So the
-    # slack, 128 (D + 1) u S (1 + W), is larger anyway. The term keeps the bound independent of that.
+    # The term 8 u V covers the rounding of parameters. V is at most 4 S (1 + W) for the size S and the turns W of the
+    # motion, so the slack, 128 (D + 1) u S (1 + W), is larger. With the term the bound does not depend on the slack.
     bounds[1, p] = margin + slack + wrong + 8.0 * _U * (v + abs(margin))
-    bounds[2, p] = max(v, 1e-300)  # it is a divisor, also for a pair that does not move
-    # either shape may be held fixed: take the smaller acceleration bound
+    bounds[2, p] = max(v, 1e-300)  # V is a divisor, also for a pair that does not move
+    # either shape may be the fixed one, so the smaller K is used
     bounds[3, p] = min(first_k, second_k) * _MORE
     bounds[4, p] = 1.0 if first_k < second_k else 0.0
 
 
 @kernel
 def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -> None:
-    """Write the link poses at the middles of `LANES` parts of a curve; scratch is (2, 4, 4).
+    """Write the link poses at the middles of `LANES` parts of a curve to ``lanes``. ``scratch`` is (2, 4, 4).
 
-    Every second part comes first, so that the first half of the lanes is spread over the whole curve.
+    The first half of the lanes has every second part, so these lanes are spread over the whole curve.
     """
     for k in range(LANES):
         on_curve(curve, (_part(k) + 0.5) / LANES, q)
@@ -198,13 +200,13 @@ def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -
 
 @inlined
 def _part(lane: int) -> int:
-    """Return the number of the part of a curve whose middle is the configuration of a lane."""
+    """Return the number of the part of a curve whose middle is in a lane."""
     return 2 * lane if lane < _FEW else 2 * (lane - _FEW) + 1
 
 
 @inlined
 def _open_parts(near: int) -> tuple[int, int]:
-    """Return the first and the last part in which a pair is not proven apart. ``near`` has one bit for each lane."""
+    """Return the first and the last part in which a pair is not proven apart. ``near`` has a bit for each lane."""
     first, last = plain(LANES), plain(-1)
     for k in range(LANES):
         if near >> k & 1 != 0:
@@ -215,11 +217,11 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 @inlined
 def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return one bit for each lane: 1 if convex pair p is not proven apart in the part of the line of that lane."""
+    """Return one bit for each lane: 1 if convex pair p is not proven apart in the part of the line in this lane."""
     pairs, wide, margin = task.work.layout.pairs, _width(task, p), task.margins[p]
     a, b, floor = pairs[p, 0], pairs[p, 1], margin + slack + _ROUNDED * (wide + abs(margin))
-    # Balls in every second part are tested first and stand for the next parts too: the middle of a part is three half
-    # parts from the far end of the next part.
+    # The balls in every second part are tested first, with a bound that is also valid in the next part: the far end of
+    # the next part is three half parts from the middle of a part.
     if near_balls(lanes, a, b, floor + 3.0 * wide, plain(_FEW)) == 0:
         return 0
     return near_lanes(lanes, a, b, floor + wide, plain(LANES))
@@ -227,9 +229,9 @@ def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 
 @kernel
 def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return the bits of `_near_parts` for a pair with a body, or 0 for a negative margin.
+    """Return the bits of `_near_parts` for a pair with a body. They are 0 for a negative margin.
 
-    `certified_general` proves pairs with a negative margin.
+    `certified_general` proves pairs with bodies and a negative margin.
     """
     layout, bodies, margin = task.work.layout, task.work.bodies, task.margins[p]
     if margin < 0.0:
@@ -246,7 +248,8 @@ def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 def _sweep(task: Task, lanes: Lanes, slack: float, until: float) -> None:
     """Write to ``task.pieces`` the pairs without a proof up to ``until``, each with its interval of open parts.
 
-    The lanes are spread over the whole line. All parts between two open parts count as open.
+    ``lanes`` contains the poses of the links at the middles of all parts. All parts between two open parts count as
+    open.
     """
     work, used, pieces = task.work, task.scratch.used, task.pieces
     for k in range(used.shape[0]):
@@ -295,7 +298,8 @@ def _place_links(task: Task, curve: Array, c: float) -> None:
 def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, int]:
     """Remove the proven pairs from piece ``top``, which has n pairs.
 
-    Returns the number of open pairs, the least beginning and the greatest end of their intervals, and the first pair.
+    Return the number of open pairs, the least beginning and the greatest end of their intervals, and the pair with the
+    least beginning.
     """
     ids, near = pieces.ids, pieces.near
     m, low, high, first = plain(0), 2.0, -1.0, NOBODY
@@ -314,17 +318,18 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 def _contact(
     task: Task, bound: Bound, p: int, curve: Array, low: float, first: float, tolerance: float, now: int
 ) -> tuple[float, float, int]:
-    """Return the bracket of the first contact of pair p, which is within its margin at ``first``, and the next ``now``.
+    """Return the bracket of the first contact of pair p, and the next value of ``now``.
 
-    The bracket is the parameter up to which the pair is free, and a parameter at which it is within the margin. This is
-    Newton's method with a safeguard. Gap and speed give an estimate of the contact. A configuration slightly before the
-    estimate is tested, and in the end one slightly after it. If that gains too little, the bracket is halved. ``now``
-    is the number of the next configuration.
+    Pair p is free up to ``low``, and within its margin at ``first``. The bracket is a parameter up to which the pair is
+    free, and a parameter at which it is within its margin. The method is Newton's method with a safeguard. Gap and
+    speed give an estimate of the contact. A configuration slightly before the estimate is tested, and at the end a
+    configuration slightly after it. If the bracket shrinks too slowly, it is halved. ``now`` is the stamp of the next
+    configuration.
     """
     work, of_body = task.work, task.work.of_bodies
     guess, ahead, wide, tries, checked, share = inf, inf, first - low, plain(0), -1.0, 0.0
     while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
-        # every fourth step: fall back to a half if the last four did not shrink the bracket tenfold
+        # every fourth step halves the bracket if the last four steps did not shrink it tenfold
         if tries % 4 == 3 and first - low > 0.1 * wide:
             guess = inf
         wide = first - low if tries % 4 == 3 else wide
@@ -339,7 +344,7 @@ def _contact(
         backward, forward, hit, ahead = cover(work, bound, now, p, c - low, first - c)
         now, tries, guess, checked = now + 1, tries + 1, c + ahead, max(checked, c if c == low else checked)
         share = min(forward / ahead, 1.0) if of_body else 0.0
-        # the cover counts only if it reaches back to the part that is proven
+        # the cover extends the proven part only if it reaches back to this part
         if hit:
             first = c
         elif backward >= c - low and forward < first - c:
@@ -357,9 +362,9 @@ def _prove(
 
     With ``any_hit`` the first configuration that collides ends the proof, and ``safe`` is 0.
 
-    The first piece has the intervals that `_sweep` left open. The middle of a piece is tested first, since it covers
-    both sides, then the two ends of the edge if intervals next to them are open. Pieces are halved, the earlier half
-    first. No configuration after one that collides is tested.
+    The first piece contains the intervals that `_sweep` left open. The middle of a piece is tested first, since its
+    cover extends to both sides. Then the two ends of the edge are tested if intervals next to them are open. Pieces are
+    halved, and the earlier half is proven first. After a collision, later configurations are not tested.
     """
     work, bounds, pieces = task.work, task.bounds, task.pieces
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
@@ -373,7 +378,7 @@ def _prove(
         if n == 0:
             top -= 1
             if top < 0:
-                # all other intervals are proven, so the edge is safe up to the contact itself
+                # all intervals before the contact are proven, so the edge is safe up to the contact
                 return (PROVEN, 1.0, float(nan), NOBODY) if first > 1.0 else (HIT, first, first, who)
             n = counts[top]
             continue
@@ -388,19 +393,19 @@ def _prove(
             c, ended = until, True
         halves = low < c < high
         _place_links(task, curve, c)
-        # Slow approach: the gap just before the contact is tiny, so pieces may be smaller there. A parameter is rounded
-        # by u when it is halved and when a bound is added, so pieces of a few u would never be covered.
+        # In a slow approach the gap just before the contact is tiny, so smaller pieces are allowed there. Parameters
+        # are rounded by u when they are halved and when a cover is added, so pieces of a few u cannot be covered.
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
         touching, stuck, further = NOBODY, False, min(top + 1, LEVELS - 1)
         for i in range(n):
             p, left, right = ids[top, i], near[0, top, i], near[1, top, i]
             so_back, so_forth = max(c - left, 0.0), max(right - c, 0.0)
             backward, forward, hit, _ = cover(work, _bound_of(bounds, p), now, p, so_back, so_forth)
-            # c - (c - left) may differ from left by rounding, so the end itself is taken if it is covered
+            # c - (c - left) may differ from left by rounding, so ``left`` is used if the cover reaches it
             till, on = (left if backward >= so_back else c - backward), (right if forward >= so_forth else c + forward)
             if hit and touching == NOBODY:
                 touching = i
-            # the right half replaces the piece, the left half is pushed above it
+            # the right half replaces the piece, and the left half is pushed on the stack above it
             ids[further, i], near[0, further, i], near[1, further, i] = p, left, min(right, till)
             near[0, top, i] = max(left, on)
             stuck = stuck or ((left < till or on < right) and not hit and backward + forward < 0.5 * least)
@@ -408,7 +413,7 @@ def _prove(
         if touching == NOBODY:
             if stuck and halves and high - low <= least:
                 return OPEN, low, first if first <= 1.0 else float(nan), open_
-            counts[top] = n  # the right half stays where it was
+            counts[top] = n  # the right half, at the place of the piece
             top = further
             counts[top] = n
             continue
@@ -419,7 +424,7 @@ def _prove(
         if low < c:
             low, first, now = _contact(task, _bound_of(bounds, who), who, curve, low, first, tolerance, now)
             near[0, further, touching] = low
-        for i in range(n):  # the stack is cut: nothing after the contact is tested
+        for i in range(n):  # the stack is emptied, since nothing after the contact is tested
             ids[0, i], near[0, 0, i] = ids[further, i], near[0, further, i]
             near[1, 0, i] = min(near[1, further, i], first)
         top = plain(0)
@@ -430,7 +435,7 @@ def _prove(
 def _hit_at_start(task: Task, curve: Array) -> int:
     """Return the number of an open pair with a body that collides at the start of a curve, or `NOBODY`.
 
-    This test costs a fraction of the bounds that `_prove` would compute at the start.
+    This test takes a fraction of the time of the bounds that `_prove` would compute at the start.
     """
     work, margins, pieces, q, placed = task.work, task.margins, task.pieces, task.q, False
     layout, frames, bodies = work.layout, work.frames, work.bodies
@@ -453,9 +458,10 @@ def _hit_at_start(task: Task, curve: Array) -> int:
 def prove_curve(
     task: Task, curve: Array, loose: Array, tolerance: float, until: float, looks: int, any_hit: bool
 ) -> tuple[int, float, float, int]:
-    """Return the result of one curve for the pairs of a task, as `certified_many` writes it.
+    """Return the result of one curve for the pairs of a task: status, safe, hit or NaN, and the pair, as in `Edges`.
 
-    With ``any_hit`` any collision ends the search, for a query that needs no bracket of the first contact.
+    ``loose`` (dof,) is the error of the curve, and ``looks`` the greatest number of configurations. With ``any_hit``
+    any collision ends the search, for a query that needs no bracket of the first contact.
     """
     chain, scratch, q = task.chain, task.scratch, task.q
     lanes = lanes_in(scratch, q.shape[0], chain.parent.shape[0])
@@ -474,10 +480,10 @@ def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the result of each edge: proven free, the bracket of the first contact, or the end of the proof.
+    """Write the results of edges ``start`` to ``stop`` - 1: proven free, a bracket of the first contact, or no result.
 
-    Edges are curves, see `trajectories`. Each has an error ``loose``, and is tested up to its parameter ``until``. The
-    results of edges ``start`` to ``stop`` - 1 are written to ``edges``.
+    Edges are curves, see `trajectories`. Edge e has the error ``loose[e]``, and is tested up to the parameter
+    ``until[e]``.
     """
     status, safe, hit, which = edges
     for e in range(start, stop):
@@ -485,15 +491,15 @@ def certified_many(
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadline: float = inf) -> Edges:
-    """Return the result of each motion along a curve. It does not depend on the other motions of the call.
+    """Return the results of motions along curves. The result of a motion does not depend on the other motions.
 
-    After the deadline, a time of `time.perf_counter`, proofs of pairs without a kernel end as unresolved.
+    After ``deadline``, a time of `time.perf_counter`, proofs of pairs without a kernel end with the status OPEN.
     """
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
     if not count or (far == far[0]).all():
         edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers, deadline)
         return _hits_at_ends(cell, curves.controls, edges)
-    # motions of different extents have different bounds: each extent is a call of its own
+    # motions with different extents have different bounds, so each extent has a separate call
     edges = _new_edges(count)
     groups, group = np.unique(far, axis=0, return_inverse=True)
     for k, (free, outside) in enumerate(groups.tolist()):
@@ -506,10 +512,10 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadli
 
 
 def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
-    """Return the edges, where an unresolved edge with an end that is not free gets the status HIT.
+    """Set the status HIT for unresolved edges with an end that is not free, and return the edges.
 
     Two shapes that just touch at an end are proven neither apart nor within their margin, but `Checker.free` is False.
-    A proof can stop long before such an end, for example if a link is laid flat on a table.
+    A proof can stop long before such an end, for example if a link approaches a table with a flat face.
     """
     status, safe, hit, pair = edges
     for e in np.flatnonzero(status == OPEN).tolist():
@@ -538,7 +544,7 @@ def _certified(
         _walk(cell, True, bounds, curves, _until(edges), tolerance, workers, more)
         for e in np.flatnonzero(more[0] != PROVEN).tolist():
             _add(edges, e, more[0][e], more[1][e], more[2][e], first + more[3][e], tolerance)
-    # the depth of a body in overlap does not change evenly, so the kernels prove nothing for a negative margin
+    # the depth of a body in overlap may jump, so the kernels prove nothing for a negative margin
     negative = first + np.flatnonzero(cell.margins[first : cell.measured] < 0.0)
     numbers = np.concatenate([np.arange(cell.measured, len(cell.slots)), negative]).astype(np.int64)
     for e in range(count if len(numbers) else 0):
@@ -554,8 +560,8 @@ class _Single(NamedTuple):
 
     curve: Array3  #: (1, 2, dof)
     loose: Array1  #: (dof,), zeros
-    far: Array2  #: (1, 2), the extents for which the motion bounds hold
-    present: Array2  #: (1, 2), the extents of the line
+    far: Array2  #: (1, 2), the extents (`how_far`) for which the motion bounds hold
+    present: Array2  #: (1, 2), the extents of the present line
     result: Array1  #: (4,): status, safe, hit or NaN, pair
 
 
@@ -563,9 +569,9 @@ class _Single(NamedTuple):
 def certified_line(
     task: Task, q0: Array1, q1: Array1, lower: Array1, upper: Array1, tolerance: float, looks: int, single: _Single
 ) -> bool:
-    """Write the result of `certified_many` for one line, and return True.
+    """Write the result of the line from q0 to q1 to ``single.result``, and return True.
 
-    The result is False for a line that is not finite, or whose extents (`how_far`) differ from those of the task.
+    Return False without a result if the line is not finite, or if its extents differ from ``single.far``.
     """
     curve, present, result = single.curve, single.present, single.result
     for j in range(q0.shape[0]):
@@ -580,9 +586,9 @@ def certified_line(
 
 
 def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
-    """Return the fields of `Edges` (status, safe, hit, pair) for one line, or None if `certified` has to compute them.
+    """Return the fields of `Edges` (status, safe, hit, pair) for one line, or None if `certified` must be called.
 
-    This has less overhead than `certified`.
+    This function has less overhead than `certified`.
     """
     first, second = queries.plain_row(q0), queries.plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
@@ -618,7 +624,7 @@ def _walk(
     cell: Cell, of_bodies: bool, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the results of edges for the convex pairs, or with ``of_bodies`` for the pairs with bodies."""
+    """Write the results of all curves to ``edges``, for the convex pairs or for the pairs with bodies."""
     looks = MOST_BODY_LOOKS if of_bodies else MOST_LOOKS
 
     def run(start: int, stop: int) -> None:
@@ -630,20 +636,23 @@ def _walk(
 
 
 def _until(edges: Edges) -> Array:
-    """Return the parameter up to which further pairs matter: the end of each edge, its hit, or the end of its proof."""
+    """Return the parameter at which tests of further pairs end, (n,): 1 if proven, or else the hit, or ``safe``."""
     status, safe, hit, _ = edges
     until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))
     return until
 
 
 def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
-    """Merge a result for further pairs, tested up to `_until`, into edge e: status, safe, hit or NaN, and the pair."""
+    """Merge a result for further pairs, which were tested up to `_until`, into edge e.
+
+    ``state``, ``start``, ``end`` and ``pair`` are the status, safe, hit or NaN, and the pair of this result.
+    """
     status, safe, hit, which = edges
     if not np.isnan(end):
         hit[e] = end
     safe[e] = min(safe[e], start)
     near = hit[e] - safe[e] <= tolerance
-    if not (near and state == OPEN):  # otherwise the hit of the pairs before is within the tolerance
+    if not (near and state == OPEN):  # else the hit of an earlier pair is within the tolerance, and its pair is kept
         which[e] = pair
     status[e] = HIT if near else OPEN
 
@@ -668,9 +677,9 @@ def certified_general(
     margins = cell.margins[numbers]
     motion, wrong = (general_motion(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
     motion = np.maximum(motion * _MORE, 1e-300)
-    # the cover (gap - floor) / motion is rounded by a few u of the motion and of the margin
+    # the cover (gap - floor) / motion has a rounding error of a few u of the motion and of the margin
     floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (motion + np.abs(margins))
-    safe = np.zeros(len(motion))  # of each pair
+    safe = np.zeros(len(motion))  # parameter up to which each pair is proven free
     first, who, step = 2.0, NOBODY, min(0.25, until)
     looks = 0
     while True:
@@ -703,7 +712,7 @@ def certified_general(
             c = min(low + tolerance / FINER, until)
             if first <= 1.0 or low >= until or c <= low:
                 break
-            # nothing is gained by smaller steps: is there a contact just ahead?
+            # smaller steps prove nothing more, so a contact just ahead is looked for
             _, upper = general_pairs.bounds(cell, points_on(curve, np.array([c])), floor, numbers)
             touching = np.argwhere(upper <= margins)
             if not len(touching):
@@ -713,7 +722,10 @@ def certified_general(
 
 
 def general_motion(arms: Arms, turn: Array, slide: Array) -> Array:
-    """Return the linear bound of the relative motion of each pair, from the turn and the slide of each joint."""
+    """Return the linear bound of the relative motion of each pair, (pairs,).
+
+    ``turn`` and ``slide`` (links,) contain the angle and the translation of each joint.
+    """
     steps, counts = arms.steps, np.diff(arms.begins)
     terms = slide[steps] + turn[steps] * arms.arms.min(axis=0)
     owner = np.repeat(np.arange(len(counts)), counts)

@@ -60,13 +60,13 @@ _RADIUS, _RHO, _SLACK = shape_layout.RADIUS, shape_layout.RHO, shape_layout.SLAC
 
 
 class Bound(NamedTuple):
-    """Bounds of the motion of a pair on a line, see the docstring of this module."""
+    """Bounds of the motion of a pair on a line (see the docstring of this module)."""
 
     margin: float
-    floor: float  #: the margin and the rounding errors
-    v: float
-    k: float
-    first_moves: bool  #: K is for the first shape in the frame of the second
+    floor: float  #: the margin plus a bound of the rounding errors
+    v: float  #: V
+    k: float  #: K
+    first_moves: bool  #: True if K is for the first shape in the frame of the second, else the reverse
 
 
 class Workspace(NamedTuple):
@@ -75,22 +75,23 @@ class Workspace(NamedTuple):
     layout: Layout
     frames: Frames
     solver: Solver
-    axes: Array2  #: the last axis of each pair, then of each sub-pair
+    axes: Array2  #: the last GJK axis of each pair, then of each pair of bodies inside hulls
     twist: Array2  #: (links, 6), see `twists`
     bodies: Bodies
-    of_bodies: bool  #: whether the pairs are those of ``bodies``, not those of ``layout``
-    last: Ints1  #: the nearest part of each body the last time, or -1
+    of_bodies: bool  #: whether the pairs of ``bodies`` are covered, and not the pairs of ``layout``
+    last: Ints1  #: for each pair with a body, the nearest part of the body in the last query, or -1
 
 
 @kernel
 def twists(chain: Chain, rates: Array, poses: Array, out: Array) -> None:
-    """Write the twist of each link, (links, 6): w and v, where a point x moves by v + w x x.
+    """Write the twist of each link to ``out`` (links, 6): w and v, where a point p moves with the velocity v + w x p.
 
-    ``rates`` (dof,) are the rates of change of q. Floating joints count as resting.
+    ``rates`` (dof,) contains the rates of change of q. Floating joints are treated as resting. ``poses``
+    (links, 4, 4) contains the poses of the links.
     """
     parent, axis = chain.parent, chain.axis
-    # Twists are those of the world's origin, so that those of a chain add up without any transform. A pair with a
-    # floating joint between its shapes has an infinite K, so its twist is not used.
+    # Twists refer to the origin of the world, so the twists of the joints of a chain are added without transforms. A
+    # pair with a floating joint between its shapes has an infinite K, so its twist is not used.
     for i in range(parent.shape[0]):
         for n in range(6):
             out[i, n] = out[parent[i], n] if parent[i] >= 0 else 0.0
@@ -127,7 +128,7 @@ def _root(x: float, rate: float, k: float) -> float:
         return 0.0
     r = sqrt(rate * rate + 2.0 * k * x)
     s = 1e308
-    # the two forms of the root: the one whose sum has no cancellation
+    # the root has two forms, and the form without cancellation is used
     if rate < 0.0:
         s = 2.0 * x / (r - rate)
     elif k > 0.0:
@@ -137,7 +138,7 @@ def _root(x: float, rate: float, k: float) -> float:
 
 @inlined
 def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
-    """Return the minimum of d . r over the points of the placed slot k, with r measured from the slot's centre."""
+    """Return the minimum of d . r over the points of slot k, where r is a point relative to the slot's centre."""
     core = core_of(layout, k)
     e = (
         -(rows[k, 0] * d[0] + rows[k, 3] * d[1] + rows[k, 6] * d[2]),
@@ -150,7 +151,7 @@ def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
 
 @inlined
 def _reach(layout: Layout, k: int) -> float:
-    """Return the radius of the bounding ball of slot k about its centre; for a half-space, of its reference point."""
+    """Return the radius of the bounding ball of slot k. A half-space is treated as its reference point."""
     core = core_of(layout, k)
     return float(core.floats[_RHO] + core.floats[_RADIUS])
 
@@ -173,10 +174,11 @@ def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec
 def _curved(
     work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
 ) -> tuple[float, float, float]:
-    """Return the parameters backward and forward over which the quadratic bound along GJK's normal proves slots apart.
+    """Return the lengths backward and forward over which the quadratic bound along GJK's normal proves slots apart.
 
-    The third value is an estimate of how far ahead the slots come within the margin at their present velocity. It is
-    infinite if they separate.
+    Lengths are in the parameter of the line. ``backward`` and ``forward`` limit them. The third result is an estimate
+    of the length ahead after which the slots come within the margin at their present velocity. It is infinite if they
+    move apart.
     """
     layout, rows, balls, solved = work.layout, work.frames.rows, work.frames.balls, work.solver.one
     moves, fixed, sign = (a, b, -1.0) if bound.first_moves else (b, a, 1.0)
@@ -188,12 +190,12 @@ def _curved(
     for c in range(3):
         size += abs(balls[fixed, c]) + abs(balls[moves, c])
     slack = core_of(layout, moves).floats[_SLACK]
-    # The first term covers the rounding of n . at, n . v and both supports. `_lowest` already subtracts the slack of
-    # the core at both ends of a piece, so the second term is only an additional reserve.
+    # The first term covers the rounding of n . at, n . v and both supports. The second term is only a reserve, since
+    # `_lowest` already subtracts the slack of the core at both ends of a piece.
     error = 64.0 * _U * size * (1.0 + sqrt(dot(w, w))) + 2.0 * slack * (1.0 + sqrt(dot(w, w)))
-    if layout.starts[b, 2] == NO_CAPSULE:  # the normal of a half-space is n to the residual of its pose
+    if layout.starts[b, 2] == NO_CAPSULE:  # the normal of a half-space equals n up to the residual of its pose
         error += 8.0 * rows[b, 12] * size * (1.0 + sqrt(dot(w, w)))
-    # the separation along n now, less the floor; it is what motion may use up
+    # the present separation along n minus the floor, which is the reserve that the motion may use
     x = dot(n, at) + near + _lowest(layout, rows, fixed, (-n[0], -n[1], -n[2])) - error - bound.floor
     if not x > 0.0:
         return 0.0, 0.0, inf
@@ -203,13 +205,13 @@ def _curved(
     for side in range(2):
         sign, wanted = (1.0, forward) if side == 1 else (-1.0, backward)
         best, s = 0.0, wanted
-        # The bound is proven up to min(s, root), so a long s that fails still gives a root from which to try again.
+        # The bound is proven up to min(s, root). If s is too long, the root gives the next s.
         for _ in range(3):
             if not s > best:
                 break
             t = sign * s
             d = (n[0] + t * m[0], n[1] + t * m[1], n[2] + t * m[2])
-            # concave: up to s the first-order term stays above its chord
+            # the first-order term is concave, so up to s it stays above its chord
             rate = sign * straight + (_lowest(layout, rows, moves, d) - near) / s
             best = max(best, min(s, _root(x, rate, bound.k)))
             if best >= wanted:
@@ -219,7 +221,7 @@ def _curved(
             found_forth = best
         else:
             found_back = best
-    # the rate of the distance is that of the nearest point of the moving slot along the normal
+    # the rate of the distance is the velocity of the nearest point of the moving slot along the normal
     o = 6 if moves == a else 9
     rate = straight
     for c in range(3):
@@ -231,9 +233,9 @@ def _curved(
 def _by_capsules(
     work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
 ) -> tuple[float, float, float]:
-    """Return the parameters backward and forward over which balls and capsules prove the placed slots a and b apart.
+    """Return the lengths backward and forward over which balls and capsules prove the slots a and b apart.
 
-    The third value is the relative tolerance that GJK may use if these are not enough.
+    The third result is the relative tolerance for GJK, if these lengths are less than ``backward`` and ``forward``.
     """
     balls, floor, v = work.frames.balls, bound.floor, bound.v
     m, f = (a, b) if bound.first_moves else (b, a)
@@ -251,7 +253,7 @@ def _by_capsules(
         gap = between_capsules(work.frames.rows, work.layout.floats, work.layout.starts, a, b) - floor
         if gap > 0.0:
             so_back, so_forth = max(so_back, gap / v), max(so_forth, gap / v)
-            # the shapes are apart by the gap, so a tenth of it is enough accuracy
+            # the shapes are at least the gap apart, so a tenth of the gap is enough accuracy
             loose = 0.1 * gap / (sqrt(dot(n, n)) + balls[a, 3] + balls[b, 3])
     return so_back, so_forth, loose
 
@@ -260,7 +262,7 @@ def _by_capsules(
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
     """Return the greatest speed of a point of the second slot of pair p relative to the body, and its rounding error.
 
-    The speed is infinite if K belongs to the body as the moving shape.
+    The speed is infinite if K is infinite, or is a bound for the body as the moving shape.
     """
     layout, frames, pairs = work.layout, work.frames, work.bodies.pairs
     host, guest = pairs[p, 0], pairs[p, 1]
@@ -269,8 +271,8 @@ def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[fl
     place(layout, frames, guest, now)
     w, v = _relative_motion(work, host, guest)
     turn, reach, balls = sqrt(dot(w, w)), _reach(layout, guest) + core_of(layout, guest).floats[_SLACK], frames.balls
-    # A speed is a sum of some ten products of lengths up to the size and of turns. The size is at most twice the size S
-    # of the motion, so the slack of the floor, 128 (D + 1) u S (1 + W), is larger; see `gap_bounds`.
+    # A speed is a sum of about ten products of a length, at most the size, and an angle. The size is at most twice the
+    # size S of the motion, so the slack of the floor, 128 (D + 1) u S (1 + W), is larger. See `gap_bounds`.
     size = reach + abs(balls[guest, 0]) + abs(balls[guest, 1]) + abs(balls[guest, 2])
     return sqrt(dot(v, v)) + turn * reach, 64.0 * _U * size * (1.0 + turn)
 
@@ -281,12 +283,12 @@ def _cover_body(
 ) -> tuple[float, float, bool, float]:
     """Return the result of `cover` for a pair with a body.
 
-    The second slot may touch parts of the body along any normal. So the quadratic bound uses |p'| in place of n . p'.
+    The second slot may approach the body along any normal. So the quadratic bound uses |p'| in place of n . p'.
     """
     layout, frames, bodies = work.layout, work.frames, work.bodies
     speed, error = _speed_of_guest(work, bound, p, now)
     wanted = max(backward, forward)
-    # the distance that covers the whole piece, by the better of both bounds: the traversal may stop there
+    # the least distance that proves the whole piece, by the better of the two bounds: the traversal may stop there
     enough = bound.v * wanted
     if speed < inf:
         enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
@@ -304,7 +306,7 @@ def _cover_body(
 
 @kernel
 def _guest_contact(work: Workspace, p: int, gap: float) -> float:
-    """Return the parameter ahead at which pair p closes ``gap`` at the velocity of its nearest points, or infinity."""
+    """Return the length ahead after which pair p closes ``gap`` at the velocity of its nearest points, or infinity."""
     host, guest = work.bodies.pairs[p, 0], work.bodies.pairs[p, 1]
     balls, near = work.frames.balls, work.bodies.scratch.out[1]
     w, v = _relative_motion(work, host, guest)
@@ -319,11 +321,13 @@ def _guest_contact(work: Workspace, p: int, gap: float) -> float:
 def cover(
     work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
 ) -> tuple[float, float, bool, float]:
-    """Return the parameters backward and forward over which pair p is proven apart, a bool, and an estimate.
+    """Return the lengths backward and forward over which pair p is proven apart, a bool, and an estimate.
 
-    The search ends at ``backward`` and ``forward``. The bool is True only if the pair is certainly within the margin.
-    Hulls around several bodies may touch while the bodies do not, so contact of hulls decides nothing. The estimate is
-    the parameter ahead at which the pair comes within the margin, infinite if the shapes move apart.
+    Lengths are in the parameter of the line, measured from the present configuration. ``backward`` and ``forward`` are
+    the lengths that are wanted. ``now`` is the stamp of the present configuration in ``work.frames``. The bool is True
+    only if the pair is certainly within the margin. Hulls around several bodies may touch although the bodies do not,
+    so contact of hulls decides nothing. The estimate is the length ahead after which the pair comes within the margin.
+    It is infinite if the shapes move apart.
     """
     if work.of_bodies:
         return _cover_body(work, bound, now, p, backward, forward)
@@ -340,7 +344,7 @@ def cover(
         place(layout, frames, b, now)
         so_back, so_forth, loose = _by_capsules(work, bound, a, b, backward, forward)
         proven = so_back >= backward and so_forth >= forward
-        wait = loose > 0.0 and max(backward, forward) > _LONG  # the piece will be halved anyway: no GJK yet
+        wait = loose > 0.0 and max(backward, forward) > _LONG  # the piece will be halved, so GJK runs later
         if not (proven or wait):
             mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
             solve_slots(layout, frames, a, b, mode, enough, loose, solver, work.axes[row : row + 1])
@@ -358,5 +362,5 @@ def cover(
         elif wait or (so_back >= backward and so_forth >= forward):
             return so_back, so_forth, False, inf
         else:
-            whole_back, whole_forth = so_back, so_forth  # the bodies are inside the hulls, so this holds for them too
+            whole_back, whole_forth = so_back, so_forth  # also valid for the bodies, which are inside the hulls
     return max(least_back, whole_back), max(least_forth, whole_forth), False, ahead

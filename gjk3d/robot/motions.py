@@ -1,6 +1,7 @@
-"""Motions between configurations: straight lines and paths, by samples or certified.
+"""Motions between configurations: straight lines and paths, checked at samples or certified.
 
-The clearance of a path is bounded by a proof with larger margins, by half of the clearance at samples.
+A lower bound of the clearance of a path is a share of its clearance at samples. The bound is proven by a second proof
+of the path, with the margins increased by this share.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from collections.abc import Iterator
 from enum import IntEnum
 from itertools import pairwise
 from math import ceil, inf, nan
-from numbers import Real
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_workers, is_finite
 from gjk3d.errors import RobotError
 from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
@@ -40,9 +40,9 @@ class MotionStatus(IntEnum):
     <MotionStatus.HIT: 1>
     """
 
-    FREE = 0  #: all samples are free; certified: no configuration of the motion comes closer than its margins
-    HIT = 1  #: the first contact is between ``safe`` and ``hit``, also a mere touch at the start or end
-    UNRESOLVED = 2  #: certified only: free up to ``safe``, then too close to a margin, or for too long, to decide
+    FREE = 0  #: all samples are free; with ``certify``, no pair comes closer than its margin during the motion
+    HIT = 1  #: the first contact is between ``safe`` and ``hit``; a mere touch at the start or end counts too
+    UNRESOLVED = 2  #: only with ``certify``: proven free up to ``safe``, where the proof stopped without a result
 
     def __str__(self) -> str:
         return self.name
@@ -50,23 +50,24 @@ class MotionStatus(IntEnum):
 
 @compared()
 class MotionCheck(NamedTuple, Generic[B, S, N, P]):
-    """Result of `Checker.motion_free`, for one motion or n; as a bool, a single result is true if it is free.
+    """Result of `Checker.motion_free`, for one motion or n. The result of one motion is true if the motion is free.
 
-    Parameters run from 0, the first configuration, to 1, the second.
+    Positions on a motion are given by a parameter, which is 0 at the first configuration and 1 at the second.
 
     Attributes
     ----------
     free : bool or (n,) bool
-        All samples are free; certified: all configurations are proven free.
+        True if all samples are free. With ``certify``, True if all configurations are proven free.
     status : MotionStatus or (n,) int
         FREE, HIT or UNRESOLVED.
     safe : float or (n,) float
-        The parameter of the last free sample before the first collision, 1 without a collision, 0 if the first
-        configuration collides. Certified: the motion is proven free up to this parameter.
+        The parameter of the last free sample before the first collision. It is 1 without a collision, and 0 if the
+        first configuration collides. With ``certify``, the motion is proven free up to this parameter.
     hit : float or (n,) float
-        The first parameter that is known to collide, or NaN.
-    pair : (str, str) or list of such, or None
-        The pair that collides at ``hit``, or is too close to decide. An obstacle is the second name.
+        The parameter of the first sample that collides, or NaN. With ``certify``, the parameter of a proven collision
+        at or shortly after the first contact, or NaN.
+    pair : (str, str) or None, or list of these
+        The pair that collides at ``hit``, or the pair at which the proof stopped. The name of an obstacle is second.
 
     Examples
     --------
@@ -95,22 +96,22 @@ ManyMotions = MotionCheck[NDArray[np.bool_], Ints, Array, list[PairName]]
 
 @compared()
 class PathCheck(NamedTuple):
-    """Result of `Checker.path_free`; true if the path is free.
+    """Result of `Checker.path_free`. As a bool, it is true if the path is free.
 
     Attributes
     ----------
     free : bool
-        All samples are free, or with ``certify`` the whole path is proven free.
+        True if all samples are free. With ``certify``, True if the whole path is proven free.
     status : MotionStatus
         FREE, HIT or UNRESOLVED.
     edge : int or None
         The first edge (motion between two waypoints) that is not free, counted from 0. None for a free path.
     safe, hit : float
-        Parameters of that edge, 0 to 1, as in `MotionCheck`. They are 1 and NaN for a free path.
+        Parameters on that edge, 0 to 1, as in `MotionCheck`. They are 1 and NaN for a free path.
     pair : (str, str) or None
-        The pair that collides at ``hit``, or is too close to decide. An obstacle is the second name.
+        The pair that collides at ``hit``, or the pair at which the proof stopped. The name of an obstacle is second.
     configuration : (dof,) float or None
-        The configuration at ``hit``, or at ``safe`` without a known collision.
+        The configuration at ``hit``, or at ``safe`` if ``hit`` is NaN. None for a free path.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def motion_free(
     cell: Cell, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> OneMotion | ManyMotions:
     """Return the result of `Checker.motion_free`."""
-    # one plain motion takes microseconds in the kernel, so most of its time would be the checks below
+    # For one plain motion the kernel takes microseconds, less than the checks of arguments below.
     step = _plain_step(resolution, tolerance, workers)
     if step is not None and certify:
         proven = certified_of_one(cell, q0, q1, tolerance)
@@ -161,7 +162,7 @@ def motion_free(
 
 
 def ends_of(robot: Robot, q0: Rows, q1: Rows) -> tuple[Array, Array, bool]:
-    """Return both ends of n motions, (n, dof) each, and whether q0 or q1 was a stack."""
+    """Return the first and the last configurations of n motions, (n, dof) each, and whether q0 or q1 was a stack."""
     first, stack0 = robot.configurations(q0, "q0")
     second, stack1 = robot.configurations(q1, "q1")
     if stack0 and stack1 and len(first) != len(second):
@@ -183,9 +184,9 @@ def _result_of(edges: Edges, k: int) -> tuple[int, float, float, int]:
 
 
 def _sampled_result(steps: int, at: int, p: int) -> tuple[int, float, float, int]:
-    """Return the status, safe, hit and pair of an edge whose sample ``at`` of ``steps`` is the first that collides.
+    """Return the fields status, safe, hit and pair of `MotionCheck` for an edge with ``steps`` steps between samples.
 
-    ``p`` is the colliding pair, or `FREE`.
+    Sample ``at`` is the first that collides. ``p`` is the number of the colliding pair, or `FREE` without a collision.
     """
     if p == FREE:
         return MotionStatus.FREE, 1.0, nan, FREE
@@ -224,7 +225,7 @@ def path_free(
 
 
 def blocks(count: int, workers: int) -> Iterator[slice]:
-    """Yield slices of ``count`` edges, small slices first: edges after the first that is not free need no test."""
+    """Yield slices of ``count`` edges, small slices first. Callers stop at the first edge that is not free."""
     start, size = 0, 16 if workers == 1 else 64 * workers
     while start < count:
         yield slice(start, start + size)
@@ -234,7 +235,7 @@ def blocks(count: int, workers: int) -> Iterator[slice]:
 def _path_of(
     cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
 ) -> PathCheck:
-    """Return the result of a path, given the result of its first edge that is not free, or of its last edge."""
+    """Return the result of a path, given the result of its first edge that is not free, or any result that is FREE."""
     if status == MotionStatus.FREE:
         return _FREE_PATH
     t = hit if hit == hit else safe
@@ -243,13 +244,13 @@ def _path_of(
 
 
 def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:
-    """Return ``resolution`` if all arguments are valid values of the expected Python types, else None."""
+    """Return ``resolution`` if all arguments are valid and of plain Python types, and ``workers`` is 1, else None."""
     plain = type(workers) is int and workers == 1 and type(resolution) is float and resolution > 0.0
     return resolution if plain and type(tolerance) is float and 0.0 < tolerance < 1.0 else None
 
 
 def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
-    """Return the largest step of each number of q between samples, (dof,)."""
+    """Return the largest change of each joint value from one sample to the next, (dof,)."""
     dof = robot.dof
     if type(resolution) is float and resolution > 0.0:
         return np.full(dof, resolution)
@@ -259,8 +260,7 @@ def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
         spacing = np.full(1, np.nan)
     if spacing.shape not in ((), (dof,)) or not (spacing > 0.0).all():
         raise RobotError(
-            f"resolution is {resolution!r:.80}, expected a number above 0, or one for each of the {dof} numbers of a "
-            "configuration"
+            f"resolution is {resolution!r:.80}, expected a number above 0, or {dof} of them, one for each joint value"
         )
     return np.array(np.broadcast_to(spacing, (dof,)))
 
@@ -268,31 +268,31 @@ def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
 def _check_edges(
     cell: Cell, first: Array, second: Array, certify: bool, spacing: Array, tolerance: float, workers: int
 ) -> Edges:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
-        raise RobotError(f"tolerance is {tolerance!r:.80}, expected a fraction of the motion, above 0 and below 1")
+    if not is_finite(tolerance) or not 0.0 < tolerance < 1.0:
+        raise RobotError(f"tolerance is {tolerance!r:.80}, expected a share of the motion, above 0 and below 1")
     if certify:
         return certified(cell, lines(first, second), float(tolerance), workers)
     pair, safe, hit = sampled(cell, first, second, spacing, workers)
     return np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair
 
 
-_AT_ONCE = 256  #: configurations of a call about fallback pairs: a collision in an early one saves the rest
+_AT_ONCE = 256  #: configurations in a call; after a collision in an early call, later calls are not needed
 
 
 def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
     """Return each edge's first colliding pair, or `FREE`, and the parameters before and at the collision, 0 to 1.
 
-    No number of q changes by more than ``spacing`` (dof,) from one sample to the next.
+    From one sample to the next, the joint values change by at most ``spacing`` (dof,).
     """
     steps, at, which = queries.walk_edges(cell, first, second, spacing, np.zeros(len(first), dtype=np.int64), workers)
     if (which == REFUSED).any():
         e = int(np.argmax(which == REFUSED))
         with np.errstate(over="ignore"):
             wanted = np.ceil((np.abs(second[e] - first[e]) / spacing).max())
-        raise RobotError(f"motion {e} would take {wanted:.3g} samples. Set a coarser resolution")
+        raise RobotError(f"motion {e} would take {wanted:.3g} samples, which is too many. Use a larger resolution")
     for e in np.flatnonzero(which == UNSURE).tolist():
         row = slice(e, e + 1)
-        while which[e] == UNSURE:  # the exact functions decide this sample; if it is free, the next ones follow
+        while which[e] == UNSURE:  # exact functions test this sample; if it is free, the kernel tests the next samples
             t = at[e] / steps[e] if at[e] else 0.0
             which[e] = queries.hits(cell, ((1.0 - t) * first[e] + t * second[e])[None], 1)[0]
             if which[e] == FREE:
@@ -306,7 +306,11 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
 
 
 def _look_at_fallback_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
-    """Change ``at`` and ``which`` for edges on which a fallback pair collides earlier than the pair in ``which``."""
+    """Test the pairs that kernels cannot test. Change ``at`` and ``which`` of edges where such a pair collides first.
+
+    ``steps``, ``at`` and ``which`` have one entry per edge: the number of steps, the first sample that collides, and
+    the colliding pair.
+    """
     for e in range(len(first)):
         count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
         for start in range(0, count, _AT_ONCE):
@@ -318,9 +322,9 @@ def _look_at_fallback_pairs(cell: Cell, first: Array, second: Array, steps: Ints
                 break
 
 
-_STEP = 0.1  #: radians, or lengths, between the samples of the clearance
-_SHARES = (0.5, 0.1)  #: shares of the sampled clearance that are certified as a margin, the largest first
-_TOGETHER = 32  #: edges of a call that proves them: the time is checked between calls
+_STEP = 0.1  #: step between the samples of a clearance, in radians or lengths
+_SHARES = (0.5, 0.1)  #: shares of the sampled clearance for which a proof is tried, the largest first
+_TOGETHER = 32  #: edges that a call proves; the time is checked between calls
 
 
 @compared()
@@ -330,18 +334,19 @@ class PathProof(NamedTuple):
     Attributes
     ----------
     proven : bool
-        No configuration of the path comes closer than its margins.
+        True if no pair comes closer than its margin along the path.
     clearance : float
-        Proven: each pair stays farther apart than its margin plus this length along the whole path. `Checker.plan` does
-        not compute this length, and returns 0, as `Checker.prove` does if no time is left. It is -inf without a proof.
+        A proven length in the robot's unit: along the whole path each pair stays farther apart than its margin plus
+        this length. `Checker.plan` does not compute the length and returns 0. `Checker.prove` returns 0 if no time is
+        left. Without a proof the value is -inf.
     repaired : int
-        Number of stretches without a proof that were replaced by detours.
+        Number of unproven stretches of the path that were replaced by detours.
     replanned : bool
-        No detours were found, and the path was planned again with certified edges only.
+        True if no detours were found, and the path was planned again with certified edges only.
     pair : (str, str) or None
-        The pair that prevents the proof of a path.
+        The pair that prevents the proof of the path.
     seconds : float
-        Process time of the proof and its repairs.
+        Process time of the proof and the repairs.
 
     Examples
     --------
@@ -361,14 +366,14 @@ class PathProof(NamedTuple):
 
 
 def path_clearance(cell: Cell, path: Array, tolerance: float, until: float) -> float:
-    """Return a lower bound of the clearance of a proven path beyond its margins, or 0 if the time ends before."""
+    """Return a lower bound of distance minus margin along a proven path, or 0 if the time ``until`` passes first."""
     if not len(cell.slots):
         return inf
     clearance = _sampled_clearance(cell, path, until)
     first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
     for share in _SHARES if clearance > 0.0 else ():
         with_margin = wider(cell, share * clearance)
-        # edges that are proven with a larger share are proven with this one too
+        # an edge that is proven with a larger share is also proven with this share
         while len(first) and time.perf_counter() < until:
             some = lines(first[:_TOGETHER], second[:_TOGETHER])
             failed = certified(with_margin, some, tolerance, 1, until)[0] != MotionStatus.FREE
@@ -382,7 +387,7 @@ def path_clearance(cell: Cell, path: Array, tolerance: float, until: float) -> f
 
 
 def _sampled_clearance(cell: Cell, path: Array, until: float) -> float:
-    """Return the least distance minus the greatest margin at samples of a path; 0 if negative, or if the time ends."""
+    """Return the least sampled distance minus the greatest margin, or 0 if negative or after the time ``until``."""
     steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
     places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
     at = np.arange(len(path))
@@ -397,7 +402,7 @@ def _sampled_clearance(cell: Cell, path: Array, until: float) -> float:
 
 
 def wider(cell: Cell, more: float | Array) -> Cell:
-    """Return a cell with margins larger by ``more``, which shares the motion bounds of the given cell."""
+    """Return a cell with margins larger by ``more``. It shares the motion bounds of the given cell."""
     if not np.any(more):
         return cell
     cache = Cache()

@@ -1,8 +1,9 @@
 """Obstacles and margins.
 
-Obstacles are named shapes around a robot. Attached objects are on one of its links. Both have outlines.
+An obstacle is a named shape in the world. An attached object is a named shape that is fixed to a link. The outline of
+either is the convex shape that kernels test in its place.
 
-A margin is the distance below which two links or objects count as colliding.
+A margin is the distance at or below which two links or objects count as colliding.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 # --- obstacles -------------------------------------------------------------------------------------------------------
 
 
-WORLD = -1
+WORLD = -1  #: number that replaces the number of a link for shapes in the world
 
 
 class CollisionObject(NamedTuple):
@@ -41,13 +42,13 @@ class CollisionObject(NamedTuple):
 
     name: str
     shape: Any
-    pose: Array  #: (4, 4), in the frame of the link, or of the world
-    link: int  #: the link that it is attached to, or WORLD
-    touch: frozenset[str]  #: links and objects that it may touch
+    pose: Array  #: (4, 4), in the frame of the link, or in the world
+    link: int  #: number of the link to which the object is attached, or WORLD
+    touch: frozenset[str]  #: names of links and objects that the object may touch
 
 
 class Outline(NamedTuple):
-    """The shape that kernels use for an object: the object itself, a convex shape around it, or a half-space."""
+    """The shape that kernels use for an object: its own shape, a convex shape around it, or a half-space."""
 
     shape: Shape
     exact: bool  #: whether the outline is the shape itself
@@ -67,7 +68,7 @@ def outline(shape: Any) -> Outline:
     if getattr(shape, "bottom", None) == -np.inf:  # a height field that is unbounded below
         top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
         return Outline(Halfspace((0.0, 0.0, 1.0), top), False)
-    low, high = shape.bounds  # rounded, so the box is padded by more than the rounding
+    low, high = shape.bounds  # these may be rounded, so the box is padded by more than the rounding error
     pad = 1e-9 * float(np.abs([low, high]).max())
     ends = np.array([low - pad, high + pad])
     box = ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
@@ -75,12 +76,12 @@ def outline(shape: Any) -> Outline:
 
 
 def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:
-    """Return an object, after a check of its name, shape and pose. The caller checks that its name is unused."""
+    """Check a name, a shape and a pose, and return them as an object. The caller checks that the name is unused."""
     if type(name) is not str or not name:
         raise RobotError(f"the name of an object is {name!r}, expected text")
     shape = as_mesh(shape)
     if not is_collider(shape):
-        raise RobotError(f"{name!r}: {no_shape('it', shape)}")
+        raise RobotError(str(no_shape(f"the shape of {name!r}", shape)))
     shape = in_metres(shape, repr(name))
     if link != WORLD and outline(shape).unbounded:
         cure = "Attach a large Box" if isinstance(shape, Halfspace) else "Give it a finite bottom"
@@ -103,7 +104,7 @@ def in_metres(shape: Any, what: str) -> Any:
 def names_in(value: Any, what: str) -> tuple[str, ...]:
     """Return the names of an iterable. A single text, or an item that is not a name, is a `RobotError`."""
     if isinstance(value, str):
-        raise RobotError(f"{what} is the text {value!r}, expected names in a list")
+        raise RobotError(f"{what} is the text {value!r}, expected names in a list, for example [{value!r}]")
     if not isinstance(value, Iterable):
         raise RobotError(f"{what} is {kind_of(value)}, expected names in a list")
     names = tuple(value)
@@ -155,9 +156,9 @@ OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
 
 
 class Rule(NamedTuple):
-    """The margin of two names, or of name a with all others (b is None) or with all obstacles (b is `OBSTACLES`).
+    """A margin for pairs of two names. Later rules override earlier rules.
 
-    Later rules override earlier rules.
+    If b is None, the rule holds for name a and all other names. If b is `OBSTACLES`, it holds for a and all obstacles.
     """
 
     a: str
@@ -174,7 +175,7 @@ def margins_of(cell: Cell, margin: float, rules: Iterable[Rule]) -> Array:
 
 
 def pairs_of(cell: Cell, a: str, b: str | None) -> Bools:
-    """Return a bool for each pair of the cell: True for pairs of the names a and b, or of a and any name for b None."""
+    """Return for each pair of the cell whether a `Rule` for the names a and b holds for it, (pairs,) bool."""
     owner = cell.owner[cell.slots]
     is_a = owner == cell.owners.index(a)
     if b is not None:
@@ -201,21 +202,23 @@ class Margins:
         def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None: ...
 
     def set_margin(self, a: str, b: str | None, margin: float) -> None:
-        """Set the margin of two links or objects, or of one of them with all others.
+        """Set the margin of two links or objects, or the margin of one link or object to all others.
 
-        A later call overrides an earlier one. Margins do not change distances, only what counts as free.
+        A later call overrides earlier calls. A margin does not change distances. It only changes which configurations
+        count as free.
 
         Parameters
         ----------
         a, b : str
-            Names of links or objects, in any order. None for b means all that a is checked against, now and later.
+            Names of links or objects, in any order. With None for b, the margin applies to all links and objects that a
+            is checked against, also to objects that are added later.
         margin : float
-            In the robot's unit. A negative margin allows that much overlap.
+            The margin in the robot's unit. A negative margin allows an overlap of this depth.
 
         Raises
         ------
         RobotError
-            The link or object does not exist, or the two are not checked against each other.
+            A link or object does not exist, or the two are not checked against each other.
         ShapeError
             The margin is not a finite number.
 
@@ -236,16 +239,16 @@ class Margins:
         self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 
     def set_padding(self, name: str, padding: float) -> None:
-        """Set the margin of a link or an attached object to all obstacles, also to those added later.
+        """Set the margin between a link or an attached object and all obstacles, also obstacles that are added later.
 
-        This is the link padding of MoveIt. It does not apply between links, for which `set_margin` sets margins.
+        MoveIt calls this margin link padding. The padding does not apply between two links. Use `set_margin` for these.
 
         Parameters
         ----------
         name : str
             Name of a link or an attached object.
         padding : float
-            In the robot's unit.
+            The margin in the robot's unit.
 
         Raises
         ------
@@ -268,7 +271,7 @@ class Margins:
         names = *self.robot.links, *self.attached
         if not isinstance(name, str) or name not in names:
             raise RobotError(
-                f"set_padding: {name!r:.80} is not a link or attached object (set_margin is for others), "
+                f"set_padding: {name!r:.80} is not a link or attached object (for an obstacle use set_margin), "
                 f"{expected_names(name, names)}"
             )
         self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))

@@ -1,16 +1,16 @@
-"""The space that a robot takes: swept volumes of a motion, and points outside at one configuration.
+"""The space that a robot occupies: the points outside it at one configuration, and the swept volumes of a motion.
 
-Points outside the robot and its attached objects are for the self-filter of a depth sensor.
+The self-filter of a depth sensor removes all points except those that are outside the robot and its attached objects.
 
-Swept volumes of links are convex pieces that are proven to contain the volumes.
+The swept volume of a link is covered by convex pieces, one for each short interval of time. During an interval a body
+stays in the hull of its two end poses, grown by the deviation of its points from straight lines. For an interval of
+length h the deviation is at most K h^2 / 8, with a bound K of the acceleration of its points as in `motion_cover`, or
+V h / 2 with a bound V of their speed. So the cover is proven.
 
-In an interval of time a body stays in the hull of its two end poses, grown by the deviation of its points from straight
-lines. For an interval of length h the deviation is at most K h^2 / 8, with a bound K of the acceleration of its points
-as in `motion_cover`, or V h / 2 with a bound V of their speed. So the cover is proven.
-The excess is bounded as follows. A point of the hull is s A x + (1 - s) B y, where A and B are the end poses and x and
-y are points of the convex body. At the time that divides the interval in the same ratio, the body's point
-s x + (1 - s) y is at most K h^2 / 8 + w h rho / 2 away from this point of the hull. Here w is a bound of the angular
-velocity, and rho is the radius of the body.
+The excess of a piece is bounded as follows. A point of the hull is s A x + (1 - s) B y, where A and B are the end poses
+and x and y are points of the convex body. At the time that divides the interval in the same ratio, the point
+s x + (1 - s) y of the body is at most K h^2 / 8 + w h rho / 2 away from this point of the hull. Here w is a bound of
+the angular velocity, and rho is the radius of the body.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from gjk3d.wording import above, count, expected_names
 # --- points outside --------------------------------------------------------------------------------------------------
 
 
-#: a point is outside a slot, inside it, or only inside its outline, so that the shape itself decides
+#: verdicts: a point is outside a slot, inside it, or inside its outline, where the shape of the slot must be tested
 OUT, IN, UNDECIDED = range(3)
 
 
 @inlined
 def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, float], within: float) -> bool:
-    """Return whether the point p may be closer than ``within`` to the capsule of slot k, which is packed at f[o]."""
+    """Return whether the point p may be closer than ``within`` to the capsule of slot k, which begins at f[o]."""
     a, b = end_of(frames.rows, k, f, o), end_of(frames.rows, k, f, o + 3)
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     x, y, z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
@@ -67,7 +67,7 @@ def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, 
     x, y, z = x - t * ux, y - t * uy, z - t * uz
     far = sqrt(x * x + y * y + z * z)
     size = abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(a[0]) + abs(a[1]) + abs(a[2])
-    # size is at least far, up to rounding, so 1e-12 of it covers the rounding. 1e-9 of far is an additional reserve.
+    # ``size`` is at least ``far`` up to rounding, so 1e-12 * size covers the rounding. 1e-9 * far is only a reserve.
     return bool(far - 1e-9 * (far + f[o + 6] + abs(within)) - 1e-12 * size <= f[o + 6] + within)
 
 
@@ -76,14 +76,15 @@ def _of_slot(
     layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
     solver: Solver, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write `IN` for points within a margin of slot k, and `UNDECIDED` for points that may be.
+    """Write to ``answer`` `IN` for points within ``margin`` of slot k, and `UNDECIDED` for points that may be.
 
-    Points that are `IN` already are skipped.
+    Points that are already `IN` are skipped. ``dot`` is the core of a single point, and ``row`` is scratch memory for
+    the pose of this point.
     """
     f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
     cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
     reach = (balls[k, 3] + max(margin, 0.0)) * (1.0 + 1e-9) + 1e-9 * (abs(cx) + abs(cy) + abs(cz))
-    # the cheapest test first: ball, capsule, then GJK with a single point
+    # the cheapest test is first: the ball, then the capsule, then GJK with a single point
     for i in range(points.shape[0]):
         x, y, z = points[i, 0] - cx, points[i, 1] - cy, points[i, 2] - cz
         if x * x + y * y + z * z > reach * reach or answer[i] == IN:
@@ -108,11 +109,10 @@ def points_of_robot(
     task: Task, q: Array2, slots: Ints2, points: Array2, dot: Core, row: Array1, margin: float, start: int, stop: int,
     answer: Ints2,
 ) -> None:  # fmt: skip
-    """Write `OUT`, `IN` or `UNDECIDED` for each point at configurations ``start`` to ``stop`` - 1.
+    """Write `OUT`, `IN` or `UNDECIDED` to ``answer`` for each point at configurations ``start`` to ``stop`` - 1.
 
-    `IN` means within a margin of one of the slots.
-
-    A row of ``slots`` (n, 2) is the number of a slot, and 1 if its outline is the shape itself.
+    `IN` means within ``margin`` of at least one slot. A row of ``slots`` (n, 2) contains the number of a slot, and 1 if
+    its outline is its shape, else 0. ``dot`` and ``row`` are passed to `_of_slot`.
     """
     chain, layout, frames, solver = task.chain, task.layout, task.frames, task.solver
     frames.stamp[:] = -1
@@ -129,8 +129,8 @@ _CHUNK = 16  #: configurations per call of the kernel
 
 
 def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int) -> Bools:
-    """Return the result of `gjk3d.robot.Checker.outside` at configurations (k, dof): (k, n)."""
-    # exact slots first, since a point in one of them does not need the exact functions of later outlines
+    """Return the result of `gjk3d.robot.Checker.outside` at the configurations ``rows`` (k, dof), as (k, n) bool."""
+    # Exact slots come first: a point in an exact slot needs no test by the slower functions for other slots.
     ordered = cell.robot_slots[np.argsort(~cell.exact[cell.robot_slots], kind="stable")]
     slots = np.column_stack([ordered, cell.exact[ordered]]).astype(np.int64)
     verdicts = np.empty((len(rows), len(points)), dtype=np.int64)
@@ -164,7 +164,7 @@ _MOST_PIECES = 100_000  #: greatest number of pieces of all links together
 
 @compared()
 class SweptPiece(NamedTuple):
-    """A convex shape in the world, and the interval of its motion: an item of `SweptVolume.pieces`.
+    """A convex shape that covers a link during an interval of time: an item of `SweptVolume.pieces`.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class SweptPiece(NamedTuple):
     shape : Shape
         The convex shape in world coordinates.
     begin, end : float
-        Times of the trajectory.
+        First and last time of the interval, in the unit of the trajectory.
 
     Examples
     --------
@@ -198,10 +198,10 @@ class SweptVolume(NamedTuple):
     Attributes
     ----------
     pieces : tuple of SweptPiece
-        Pieces link by link, in order of time. They are proven to contain the swept volumes.
+        The pieces, sorted by link and then by time. Together they are proven to contain the swept volumes.
     excess : float
         Proven upper bound of the distance of a point in the pieces from the swept volumes, in the robot's unit.
-        Non-convex meshes and clouds are replaced by their hulls, and the excess of these hulls is included.
+        Non-convex meshes and clouds are replaced by their hulls, and the bound includes the excess of these hulls.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class SweptVolume(NamedTuple):
     excess: float
 
     def during(self, begin: float, end: float) -> SweptVolume:
-        """Return the volumes swept between two times.
+        """Return the swept volumes with only the pieces whose intervals intersect the interval of two times.
 
         Parameters
         ----------
@@ -243,12 +243,12 @@ class SweptVolume(NamedTuple):
         return self._replace(pieces=tuple(p for p in self.pieces if p.end >= begin and p.begin <= end))
 
     def compounds(self) -> dict[str, Compound]:
-        """Return by the name of each link its swept volume as a compound in the world, for zones and pictures."""
+        """Return the swept volume of each link as a compound in the world, by the name of the link or object."""
         names = dict.fromkeys(piece.link for piece in self.pieces)
         return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
 
     def boxes(self) -> dict[str, Array]:
-        """Return the box of each link's swept volume in world axes: the least and the greatest corner, (2, 3)."""
+        """Return the axis-aligned box of the swept volume of each link, as the least and the greatest corner (2, 3)."""
         boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds
@@ -278,19 +278,19 @@ class SweptVolume(NamedTuple):
 
 
 class _Holder(NamedTuple):
-    """A convex shape around a body, in the body's frame: the hull of points, grown by a radius, and its excess."""
+    """A convex shape around a body, in the frame of the body: the hull of points, grown by a radius."""
 
-    points: Array
+    points: Array  #: (n, 3)
     radius: float
-    more: float
+    more: float  #: greatest distance of a point of the convex shape from the body
 
 
 class _Speeds(NamedTuple):
-    """Bounds for a body on each curve: the speed and acceleration of its points, and the angular velocity."""
+    """Upper bounds for a body on each curve, (curves,) each."""
 
-    speed: Array
-    bend: Array
-    turn: Array
+    speed: Array  #: speed of any point of the body
+    bend: Array  #: acceleration of any point of the body
+    turn: Array  #: angular speed of the body
 
 
 def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) -> SweptVolume:
@@ -321,7 +321,11 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
 
 
 def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
-    """Return the bounds of a body's speeds from its ``reach`` about each joint, and the error of its position."""
+    """Return bounds of the speeds of a body, and a bound of the error of its position.
+
+    ``joints`` (curves, 6, links) contains the results of `curve_speeds`. ``reach`` (links,) is the greatest distance of
+    the body from the axis of each joint. ``link`` is the link of the body.
+    """
     chain, above = cell.robot._chain, []
     k = link
     while k >= 0:
@@ -346,7 +350,10 @@ def _pieces(
     cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, wrong: float, excess: float,
     pieces: list[SweptPiece],
 ) -> float:  # fmt: skip
-    """Add the pieces of a body to ``pieces``; return the excess of these pieces over the body's swept volume."""
+    """Add the pieces of a body to ``pieces``. Return a bound of the excess of these pieces.
+
+    ``wrong`` is a bound of the error of poses, and ``excess`` is the excess that the user allows.
+    """
     name, worst = cell.owners[cell.owner[slot]], 0.0
     rho = _reach(holder.points, holder.points.mean(axis=0)) + holder.radius
     if not speeds.speed.any():
@@ -358,8 +365,8 @@ def _pieces(
         spans = [(e, e + 1) for e in range(len(count))]
     if len(pieces) + sum(count) > _MOST_PIECES:
         raise RobotError(
-            f"swept: the pieces up to {name!r} are {len(pieces) + sum(count)}, expected at most {_MOST_PIECES} of all "
-            "links together. Allow a greater excess, or select fewer links"
+            f"swept: the links up to {name!r} need {len(pieces) + sum(count)} pieces, expected at most {_MOST_PIECES} "
+            "for all links together. Use a greater excess, or fewer links"
         )
     for (e, last), n in zip(spans, count, strict=True):
         t = np.linspace(0.0, 1.0, n + 1)
@@ -379,15 +386,15 @@ def _pieces(
 
 
 def _stray(speed: float, bend: float, h: float) -> float:
-    """Return a bound of the distance of a moving point from the line between its ends, on a curve's piece of length h.
+    """Return a bound of the distance of a moving point from the straight line between its first and last position.
 
-    ``speed`` and ``bend`` are bounds of the speed and the acceleration of the point.
+    ``h`` is the length of the interval. ``speed`` and ``bend`` are bounds of the speed and acceleration of the point.
     """
     return min(0.5 * speed * h, 0.125 * bend * h * h)
 
 
 def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return the number of equal pieces of a curve whose convex shapes reach at most ``excess`` beyond the motion."""
+    """Return a number of equal intervals of a curve, so that the excess of each piece is at most ``excess``."""
     n = 1
     while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)
@@ -399,7 +406,7 @@ def _reach(points: Array, center: Array) -> float:
 
 
 def _holders(shape: Any) -> list[_Holder]:
-    """Return the holders of a body: one for each part of a compound, one for any other body."""
+    """Return convex shapes around a body: a shape for each part of a compound, or a single shape for other bodies."""
     if not isinstance(shape, Compound):
         return [_holder(shape)]
     holders = []
@@ -419,7 +426,7 @@ def _holder(shape: Any) -> _Holder:
         z = 0.5 * shape.height
         return _Holder(np.array([[0.0, 0.0, -z], [0.0, 0.0, z]]), shape.radius, 0.0)
     if isinstance(shape, Cylinder):
-        # The prism is around the cylinder. Its sides touch the circle, and its corners are farther.
+        # A prism around the cylinder, whose sides touch the cylinder
         wide = shape.radius / cos(pi / _SIDES) * (1.0 + 1e-12)
         angle = 2.0 * pi * np.arange(_SIDES) / _SIDES
         ring = np.column_stack([wide * np.cos(angle), wide * np.sin(angle), np.full(_SIDES, 0.5 * shape.height)])
@@ -431,16 +438,17 @@ def _holder(shape: Any) -> _Holder:
     hull = _holder(shape.hull())
     if isinstance(shape, Mesh) and shape.is_convex:
         return hull
-    # The points belong to the body. The distance of a point of their hull from the nearest of them is at most the
-    # radius of a ball that contains them all, since the weighted mean of the squared distances is at most its square.
+    # All points belong to the body. A point of their hull is their weighted mean. Its distance from the nearest of the
+    # points is at most the radius of a ball around all of them, since the weighted mean of the squared distances is at
+    # most the squared radius.
     return hull._replace(more=hull.more + _reach(hull.points, hull.points.mean(axis=0)))
 
 
 def _grown(shape: Shape) -> _Holder:
-    """Return a holder of a curved shape: points on its surface, scaled until their hull contains the shape."""
-    # a face at the distance d from the middle that has to move out by e needs the scale 1 + e / d
+    """Return a polytope around a curved shape: points on its surface, scaled until their hull contains the shape."""
+    # If a face at the distance d from the middle must move outwards by e, the scale must be at least 1 + e / d.
     hull = ConvexHull(shape.surface(_SIDES).vertices)
-    if hull.dimension < 3:  # a flat hull cannot be scaled, so the box is used, with its diagonal as excess
+    if hull.dimension < 3:  # scaling does not thicken a flat hull, so a box replaces it, with its diagonal as excess
         low, high = outline(shape).shape.bounds
         corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
         return _Holder(corners, 0.0, float(np.linalg.norm(high - low)))

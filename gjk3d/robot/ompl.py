@@ -30,18 +30,18 @@ try:
     from ompl import util
 except ImportError as reason:
     raise ImportError(
-        "gjk3d.robot.ompl needs OMPL 2, which is not installed: pip install gjk3d[plan] (Linux and macOS)"
+        "gjk3d.robot.ompl needs OMPL 2, which is not installed. Run pip install gjk3d[plan] (Linux and macOS)"
     ) from reason
 
-#: planners that read how far a motion was valid, which OMPL's Python bindings cannot return from a validator
+#: planners that need the last valid state of a motion, which a motion validator in Python cannot return
 REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
 
 
 def _setup_of(space: Any) -> tuple[Any, Any]:
-    """Return OMPL's setup of a space, and its space information, both untracked by the garbage collector."""
-    # For these two objects OMPL 2.0.1 reports freed objects to the collector, which then decrements their counts. So
-    # og.SimpleSetup(space) and gc.collect() read freed memory, and may write to it. Each object has a single wrapper as
-    # long as a reference to it exists.
+    """Return OMPL's setup for a space, and its space information, both untracked by the garbage collector."""
+    # For these two objects OMPL 2.0.1 reports references to freed objects to the garbage collector. After
+    # og.SimpleSetup(space), gc.collect() would read freed memory and might write to it. Each object has a single Python
+    # wrapper as long as a reference to it exists, so it is enough to untrack these wrappers once.
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -56,18 +56,18 @@ def _setup_of(space: Any) -> tuple[Any, Any]:
 
 
 class Planning:
-    """A checker as OMPL's setup for planning with some of the joints.
+    """A planning setup of OMPL that uses a checker, for all or some of the joints of a robot.
 
     Parameters
     ----------
     checker : Checker
-        Only one thread at a time may use it.
+        Only one thread at a time may use the checker.
     joints : sequence of str, optional
-        Names of the joints that move, all by default.
+        Names of the joints that move. The default is all joints.
     rest : (dof,) float, optional
-        Values of the other joints, 0 by default.
+        A configuration with the values of the other joints. The default is 0 for each joint.
     lower, upper : (moved,) float, optional
-        Bounds of the joints that move. The default is the robot's limits, and -pi to pi for turns without limits.
+        Bounds of the joints that move. The default is the robot's limits, and -pi to pi for angles without limits.
     certify : {"end", False, True}
         "end" certifies the returned path. False certifies nothing. True certifies each motion that a planner tests.
         Motions without a proof then count as collisions.
@@ -77,17 +77,17 @@ class Planning:
     Attributes
     ----------
     space : ompl.base.RealVectorStateSpace
-        The state space: one number for each number of q that moves.
+        The state space. Its dimensions are the joint values that move.
     setup : ompl.geometric.SimpleSetup
-        It has the state checker and the motion validator. Planner, objective and so on can be set.
+        The setup with the state checker and the motion validator. You can set its planner and its objective.
     proof : PathProof or None
         Proof of the last path. None before the first path, or with ``certify=False``.
 
     Raises
     ------
     RobotError
-        A joint is unknown or named twice, bounds are missing or crossed, ``rest`` is not a configuration, or
-        ``certify`` is not one of these values.
+        A joint is unknown or named twice, bounds are missing, or lower is not less than upper, ``rest`` is not a
+        configuration, or ``certify`` is not one of the values above.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Planning:
         self._prove, self._tolerance = bool(certify), tolerance
         self._joints = joint_space(robot, joints, lower, upper)
         columns, low, high, _ = self._joints
-        if not (low < high).all():  # OMPL needs room
+        if not (low < high).all():  # OMPL refuses bounds without a range
             k = int(np.argmin(high - low))
             name = robot._joint_of(int(columns[k]))
             raise RobotError(f"joint {name!r}: lower is {low[k]:g} and upper {high[k]:g}, expected lower < upper")
@@ -145,7 +145,7 @@ class Planning:
         self._information.setMotionValidator(self._validator)
 
     def __repr__(self) -> str:
-        return f"<Planning for {self.checker!r}: {len(self.columns)} of {self.checker.robot.dof} numbers planned>"
+        return f"<Planning for {self.checker!r}: {len(self.columns)} of {self.checker.robot.dof} joint values move>"
 
     @property
     def motions(self) -> int:
@@ -158,11 +158,12 @@ class Planning:
         Parameters
         ----------
         state : ompl.base.State
-            Of ``space``.
+            A state of ``space``.
 
         Returns
         -------
         (dof,) float
+            Radians, and the robot's unit of length.
         """
         return self._queries.configuration(state)
 
@@ -181,7 +182,7 @@ class Planning:
         Raises
         ------
         RobotError
-            q is outside the bounds, or a joint that does not move is not at rest.
+            q is outside the bounds, or a joint that does not move differs from its value in ``rest``.
         """
         row = self._within(q, "q")
         state = self.space.allocState()
@@ -190,27 +191,28 @@ class Planning:
         return state
 
     def _within(self, q: Row, name: str) -> Array:
-        rows, stacked = self.checker.robot.configurations(q, name)
-        if stacked:
-            raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
-        row: Array = rows[0]
+        row = one_row(self.checker.robot, q, name)
         moved = row[list(self.columns)]
         out = ~((self._low <= moved) & (moved <= self._high))
         if out.any():
             k = int(np.argmax(out))
             raise RobotError(
                 f"{name}[{self.columns[k]}] is {moved[k]}, expected {self._low[k]:g} to {self._high[k]:g}. Set lower= "
-                "and upper= to allow it"
+                "and upper= to wider bounds"
             )
         static = np.ones(len(row), dtype=bool)
         static[list(self.columns)] = False
         if not np.array_equal(row[static], self._rest[static]):
             k = int(np.argmax(static & (row != self._rest)))
-            raise RobotError(f"{name}[{k}] is {row[k]}, but its joint does not move from {self._rest[k]}. Set rest=")
+            joint = self.checker.robot._joint_of(k)
+            raise RobotError(
+                f"{name}[{k}] is {row[k]}, but joint {joint!r} does not move and rest[{k}] is {self._rest[k]}. Use "
+                f"rest={name}, or name the joint in joints="
+            )
         return row
 
     def state_checker(self) -> Callable[[Any], bool]:
-        """Return OMPL's callback, a function that returns whether a state is free."""
+        """Return the callback for OMPL, a function that returns whether a state is free."""
         return self._queries.state_free
 
     def planner(self, kind: str) -> Any:
@@ -219,7 +221,7 @@ class Planning:
         Parameters
         ----------
         kind : str
-            Its name, such as "RRTConnect", "PRM" or "BITstar".
+            Name of the planner, such as "RRTConnect", "PRM" or "BITstar".
 
         Returns
         -------
@@ -228,13 +230,13 @@ class Planning:
         Raises
         ------
         RobotError
-            ``kind`` is not a planner of OMPL, or it reads the last valid state of a motion, which a validator in Python
-            cannot set.
+            ``kind`` is not a planner of OMPL, or the planner needs the last valid state of a motion, which a motion
+            validator in Python cannot return.
         """
         if kind in REFUSED:
             raise RobotError(
-                f"{kind} needs the last valid state (lastValid), which OMPL's Python bindings do not return. Use a "
-                "planner without it, such as RRTConnect, PRM, BITstar or RRTstar"
+                f"{kind} needs the last valid state (lastValid), which OMPL's Python bindings do not return. Use "
+                "another planner, such as RRTConnect, PRM, BITstar or RRTstar"
             )
         planner_class = getattr(og, kind, None)
         if not (isinstance(planner_class, type) and issubclass(planner_class, ob.Planner)):
@@ -253,40 +255,44 @@ class Planning:
         seconds: float = 5.0,
         simplify: bool = True,
     ) -> Array | None:
-        """Return waypoints from start to goal with free straight lines between them, or None at the time limit.
+        """Return waypoints from start to goal with free straight lines between them, or None if no path is found.
 
-        Unless ``certify`` is False the whole path is proven free, also between samples. If a stretch cannot be proven,
-        a detour replaces it, or the path is planned again with certified motions only, in ``seconds`` together.
-        ``proof`` has the result.
+        Unless ``certify`` is False, the whole path is proven free, also between samples. A stretch of the path without
+        a proof is replaced by a detour. Without a detour, the path is planned again with certified motions only.
+        The attribute ``proof`` contains the proof.
 
         Parameters
         ----------
         start, goal : (dof,) float
             Configurations of the whole robot: radians, and the robot's unit of length.
         planner : str
-            See `planner`. A planner that optimises uses the whole time.
+            Name of a planner, as in `planner`. A planner that optimises uses the whole time.
         seconds : float
-            Time limit of the planner, without the proof.
+            Time limit of the planner. The proof, the detours and the second plan have the same time again.
         simplify : bool
             Whether OMPL shortens the path for up to a second.
 
         Returns
         -------
         (m, dof) float or None
+            Waypoints: radians, and the robot's unit of length. None if no path is found, or if its proof fails.
 
         Raises
         ------
         RobotError
-            Start or goal is outside the bounds or not free. The message names the pair.
+            Start or goal is outside the bounds, or is not free. The message names the colliding pair.
         """
         ends = []
         for name, q in (("start", start), ("goal", goal)):
             ends.append(self._within(q, name))
             hit = self.checker.hit(q)
             if hit is not None:
-                raise RobotError(f"{name} is not free, because {hit[0]!r} and {hit[1]!r} are too close. Move it")
-        self._queries.motions_free(ends[0], ends[0])  # compiles, if necessary, before the time is measured
-        self.checker.collisions(ends[0])  # also the functions for undecided pairs
+                raise RobotError(
+                    f"{name} is not free, because {hit[0]!r} and {hit[1]!r} are too close. Use another {name}"
+                )
+        # These calls compile kernels, if necessary, before the time is measured.
+        self._queries.motions_free(ends[0], ends[0])
+        self.checker.collisions(ends[0])
         self.proof, level = None, util.getLogLevel()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
         try:
@@ -298,7 +304,7 @@ class Planning:
             util.setLogLevel(level)
 
     def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
-        """Return the path that OMPL found as the last item, and before it the path that OMPL shortened, if any."""
+        """Return the path that OMPL shortened, if any, and the path that OMPL found. Return [] without a path."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
         self.setup.setPlanner(self.planner(planner))
@@ -317,7 +323,7 @@ class Planning:
         return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
 
     def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, resolution: Any) -> Array | None:
-        """Return the first of ``paths`` that can be proven, or a replanned path, and set ``proof``."""
+        """Return the first of ``paths`` that can be proven, or a replanned path, or None. Set ``self.proof``."""
         cell, begin, proof = self.checker._cell(), time.process_time(), None
         with planner_in(cell, self._joints, np.stack(ends), resolution) as planner:
             planner.until = until
@@ -347,26 +353,27 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
         """Return whether the straight line between two states is free."""
         if more:
             raise RobotError(
-                "the planner needs the last valid state (lastValid), which Python cannot set. Use RRTConnect or PRM"
+                "the planner needs the last valid state (lastValid), which a validator in Python cannot return. Use "
+                "RRTConnect or PRM"
             )
         return self._motion_free(first, second)
 
 
 class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
-    """The length of a path, weighted by up to ``1 + weight`` for stretches near a collision.
+    """An objective of OMPL: the length of a path, where stretches near a collision count up to ``1 + weight`` times.
 
-    Set it with ``planning.setup.setOptimizationObjective``, for planners that optimise. The weight is 1 for a clearance
-    of ``enough`` or more, and ``1 + weight`` for a clearance of 0. A motion is rated by its samples at the resolution,
-    in one call.
+    Set it with ``planning.setup.setOptimizationObjective``, for planners that optimise. The factor is 1 for a clearance
+    of ``enough`` or more, and ``1 + weight`` for a clearance of 0 or less. In between it is linear. The factor of a
+    motion is the mean of the factors of its samples.
 
     Parameters
     ----------
     planning : Planning
-        The setup with the checker that computes clearances.
+        The setup whose checker computes clearances.
     enough : float
-        More than 0, in the robot's unit of length.
+        Clearance above which the factor is 1, in the robot's unit of length, above 0.
     weight : float
-        At least 0.
+        Increase of the factor at a clearance of 0, at least 0.
 
     Raises
     ------
@@ -381,7 +388,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
-        """Return the weight at a state, by which the objective multiplies lengths, as an OMPL cost."""
+        """Return the factor of lengths at a state as an OMPL cost."""
         return ob.Cost(float(self._factors(self._queries.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:
@@ -399,9 +406,10 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
 
 
 class Numbers:
-    """A row that OMPL writes all numbers of a state into, in one call.
+    """An array that OMPL fills with all values of a state in one call.
 
-    ``StateSpace.serialize`` copies the numbers to an address, which nanobind accepts as a PyCapsule of a fixed name.
+    ``StateSpace.serialize`` copies the values to an address. nanobind accepts the address as a PyCapsule of a fixed
+    name.
     """
 
     _NAME = b"nb_handle"
@@ -413,15 +421,15 @@ class Numbers:
         self._write, self._place = space.serialize, new(self.row.ctypes.data, self._NAME, None)
 
     def read(self, state: Any) -> Array:
-        """Return the row with the numbers of a state."""
+        """Return the values of a state. The returned array is overwritten by the next call."""
         self._write(self._place, state)
         return self.row
 
 
 class StateQueries:
-    """The queries of OMPL's callbacks to a checker."""
+    """The queries to a checker that OMPL's callbacks make."""
 
-    # without a reference to OMPL's setup, which owns the callbacks, since Python cannot collect a cycle through C++
+    # This class must not refer to OMPL's setup, which owns the callbacks: Python cannot collect a cycle through C++.
 
     def __init__(self, checker: Checker, space: Any, columns: Ints, resting: Array, **how: Any) -> None:
         self.checker, self.rest, self.how, self.motions = checker, resting, how, 0
@@ -433,7 +441,7 @@ class StateQueries:
         self._first = self._ends[0]
 
     def configuration(self, state: Any) -> Array:
-        """Return the configuration of the whole robot."""
+        """Return the configuration of the whole robot at a state."""
         q = self.rest.copy()
         with self._lock:
             q[self.columns] = self._numbers[0].read(state)
@@ -458,6 +466,6 @@ class StateQueries:
         return self.motions_free(self.configuration(first), self.configuration(second))
 
     def motions_free(self, first: Array, second: Array) -> bool:
-        """Return whether the motion from ``first`` to ``second`` is free, or for stacks whether all motions are."""
+        """Return whether the motion from ``first`` to ``second`` is free. For stacks, all motions must be free."""
         self.motions += len(first) if first.ndim == 2 else 1
         return bool(np.all(self.checker.motion_free(first, second, **self.how).free))

@@ -1,8 +1,8 @@
 """The planner: a search for a path, its smoothing, and its proof with repairs, by the kernels of `planner_kernels`.
 
-The search and the smoothing test samples of edges. Then all edges are proven. Edges without a proof are replaced by a
-search between their ends whose edges are proven one by one, in boxes around the edge, small boxes first. If that fails,
-the whole search is repeated with proven edges.
+The search and the smoothing test samples of edges. Then all edges are proven. An edge without a proof is replaced by a
+detour: a second search connects the ends of the edge, and proves each of its own edges. It searches in boxes around the
+edge, small boxes first. If no detour is found, the whole search is repeated with proven edges.
 """
 
 from __future__ import annotations
@@ -36,21 +36,20 @@ from gjk3d.robot.trajectories import lines
 from gjk3d.typing import Array, Bools, Ints, Row, Rows
 from gjk3d.wording import nearest
 
-RANGE = 1.0  #: the default length of the longest edge of a tree
-_DRAWS = 64  #: samples of a call of the kernel: progress, time and Ctrl-C are checked between calls
-_NODES = 1024  #: nodes of each tree for which there is memory at first
-_POINTS = 512  #: most points of a path that is smoothed
-_SHORTCUTS = 20
-_ROUNDS = 1  #: of cutting corners
-_LEAST_CUT = 0.02  #: radians or lengths by which a corner moves, or it stays
-_SPREADS = (0.02, 0.1, 0.5)  #: margins of the boxes around an edge that is repaired, relative to the bounds
-_REPAIR_CALLS = 4  #: calls of the kernel for each box
-_TOLERANCE = 1e-6  #: of proofs by `certified`, as a share of the edge
-_TOUCH = 1e-6  #: lengths by which pairs that touch at the ends may come nearer on the way
-_LONGEST = 8.0  #: length of an edge that is proven at once
-_MOST_PARTS = 20_000  #: of a path whose edges are too long
-_TOGETHER = 32  #: edges of a call of the kernel that proves them: the time is checked between calls
-_MOST_SAMPLES = 1e5  #: of a path that is smoothed
+RANGE = 1.0  #: default length of the longest edge of a tree
+_DRAWS = 64  #: greatest number of samples in a call of the search kernel; progress and time are checked between calls
+_NODES = 1024  #: initial capacity of each tree, in nodes
+_POINTS = 512  #: greatest number of waypoints of a path that is smoothed
+_SHORTCUTS = 20  #: attempted shortcuts when a path is smoothed
+_LEAST_CUT = 0.02  #: a corner that would move by less, in radians or lengths, is not cut
+_SPREADS = (0.02, 0.1, 0.5)  #: margins of the boxes around a repaired edge, as shares of the range of each joint
+_REPAIR_CALLS = 4  #: calls of the search kernel for each box
+_TOLERANCE = 1e-6  #: tolerance of proofs by `certified`, as a share of the edge
+_TOUCH = 1e-6  #: distance by which a pair that touches at an end may come closer along the path
+_LONGEST = 8.0  #: greatest length of an edge that is proven without division
+_MOST_PARTS = 20_000  #: greatest number of edges after long edges are divided
+_TOGETHER = 32  #: edges in a call of the proof kernel; the time is checked between calls
+_MOST_SAMPLES = 1e5  #: greatest number of samples of a path that is smoothed
 
 Progress = Callable[[float, int], object]
 
@@ -66,8 +65,8 @@ class PlanStatus(IntEnum):
     """
 
     PROVEN = 0  #: the path is proven free, also between samples
-    UNPROVEN = 1  #: the samples of the path are free, but a part of it has no proof
-    TIMEOUT = 2  #: no path was found in the time
+    UNPROVEN = 1  #: a part of the path has no proof
+    TIMEOUT = 2  #: no path was found within the time limit
 
     def __str__(self) -> str:
         return self.name
@@ -75,19 +74,19 @@ class PlanStatus(IntEnum):
 
 @compared()
 class Plan(NamedTuple):
-    """Result of `Checker.plan`, `Checker.prove` and `Roadmap.plan`; as a bool, true if the path is proven.
+    """Result of `Checker.plan`, `Checker.prove` and `Roadmap.plan`. As a bool, it is true if the path is proven.
 
     Attributes
     ----------
     path : (m, dof) float or None
-        Waypoints from the start to a goal, with straight lines between them. A joint that wraps may end whole turns
-        away from its value in the goal. None with TIMEOUT.
+        Waypoints from the start to a goal, with straight lines between them. The last value of a joint that wraps may
+        differ from the goal by full turns. None with TIMEOUT.
     status : PlanStatus
         PROVEN, UNPROVEN or TIMEOUT.
     goal : int or None
-        The index of the goal that the path ends in. None without a path, and for a path that was given.
+        The index of the goal where the path ends. None without a path, and in results of `Checker.prove`.
     proof : PathProof or None
-        The proof, or the place where it fails. None without a path, and with ``certify=False``.
+        The proof, or the pair that prevents it. None without a path, and with ``certify=False``.
 
     Examples
     --------
@@ -114,16 +113,16 @@ class Plan(NamedTuple):
 
 
 class JointSpace(NamedTuple):
-    """The columns of a configuration that move, and their bounds."""
+    """The joint values that a search varies: their columns in q, their bounds, and whether they wrap at full turns."""
 
     columns: Ints
     low: Array
     high: Array
-    wraps: Bools  #: of turning joints without limits
+    wraps: Bools  #: True for turning joints without limits
 
 
 def joint_space(robot: Robot, joints: str | Sequence[str] | None, lower: Row | None, upper: Row | None) -> JointSpace:
-    """Return the space of the named joints, or of all. A string is the name of a group of the SRDF, or of a joint."""
+    """Return the space of the named joints, or of all joints. A string names a group of the SRDF or a joint."""
     names = _names_of(robot, joints)
     columns = np.concatenate([np.arange(robot.dof)[robot.columns[name]] for name in names]).astype(np.int64)
     wraps, rows = _full_turns(robot)[columns], []
@@ -136,8 +135,8 @@ def joint_space(robot: Robot, joints: str | Sequence[str] | None, lower: Row | N
         for k in np.flatnonzero(~np.isfinite(row)).tolist():
             if not turns[k]:
                 raise RobotError(
-                    f"joint {robot._joint_of(columns[k])!r} does not have limits to plan within. Set lower= and upper= "
-                    f"to one number for each of the {len(columns)} columns that move"
+                    f"joint {robot._joint_of(columns[k])!r} lacks limits, but a plan needs bounds. Set lower= and "
+                    f"upper= to one number for each of the {len(columns)} joint values that move"
                 )
             row[k] = sign * pi
         rows.append(row)
@@ -150,7 +149,7 @@ def joint_space(robot: Robot, joints: str | Sequence[str] | None, lower: Row | N
 
 
 def _full_turns(robot: Robot) -> Bools:
-    """Return for each number of q whether a full turn leaves all links in place, also those that mimic the joint."""
+    """Return for each joint value whether a full turn leaves all links in place, also links moved by mimic joints."""
     chain, turns = robot._chain, np.zeros(robot.dof, dtype=bool)
     for kind, column in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         if kind in (TURNING, PLANAR):
@@ -179,7 +178,7 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
 
 
 def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTest:
-    """Return the test of edges between configurations in ``box`` (n, dof). The caller holds the lock of the memory."""
+    """Return the test of edges in the bounding box of ``box`` (n, dof). The caller holds the lock of ``memory``."""
     dof = cell.robot.dof
     bounds = motion_bounds(cell, box[None])
     return EdgeTest(
@@ -203,7 +202,8 @@ def _edges(first: Array, second: Array, spacing: Array) -> Edges:
 class Planner:
     """A search in the present state of a cell.
 
-    ``rows`` (n, dof) are the configurations of the query: joints that do not move have their values.
+    ``rows`` (n, dof) contains the start, the goals and other configurations of the query. Its values of the joints that
+    do not move extend the box of the motion bounds.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class Planner:
         self.cell, self.joints, self.rng = cell, joints, np.random.default_rng(seed)
         self.until, self._begin = inf, time.perf_counter()
         self.progress: Progress | None = None
-        # the motion bounds hold in this box: a joint that does not move may make a long lever of a translation
+        # The motion bounds hold in this box. It includes fixed joint values: a fixed translation may be a long lever.
         box = np.stack([rows.min(axis=0), rows.max(axis=0)])
         box[0, joints.columns] = np.minimum(box[0, joints.columns], joints.low)
         box[1, joints.columns] = np.maximum(box[1, joints.columns], joints.high)
@@ -229,7 +229,7 @@ class Planner:
         self._space = Space(joints.columns, joints.low, joints.high, period, range)
         self._plain = self._space._replace(period=np.zeros(len(period)))
         self._route = Route(np.empty((_POINTS, cell.robot.dof)), np.empty((2, cell.robot.dof)))
-        # a sample may add an edge as long as the space, so fewer samples of a large space take as long
+        # A sample may add edges across the whole space. In a large space, fewer samples a call take the same time.
         extent = max(float(np.linalg.norm(joints.high - joints.low)), 1e-300)
         self._draws = int(np.clip(_DRAWS * _DRAWS * range / extent, 1, _DRAWS))
 
@@ -249,11 +249,13 @@ class Planner:
             if self.progress is not None:
                 self.progress(spent - self._begin, int(search.counts.sum()))
             if result == FULL:
-                search = _enlarged(search)
+                nodes, parents, domains = (np.concatenate([each, each], axis=1) for each in search[:3])
+                search = search._replace(nodes=nodes, parents=parents, domains=domains)
             draws = self.rng.random((self._draws, len(space.columns)))
             result, done = kernels.grow_trees(test, space, search, draws), done + 1
         before, after = (_branch(search, tree) for tree in (0, 1))
-        # the two connected nodes are the same configuration: that of the goal's tree is used, which may be the goal
+        # The two connected nodes are the same configuration up to rounding. The node of the goal's tree is used, since
+        # it may be the goal.
         rows = np.concatenate([search.nodes[0, before[:0:-1]], search.nodes[1, after]])
         turning = space.columns[space.period > 0.0]
         rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
@@ -270,12 +272,11 @@ class Planner:
         if count > 2:
             count = kernels.shorten(test, self._plain, route, count, self.rng.random((_SHORTCUTS, 2)))
             count = kernels.remove_points(test, route, count)
-            for _ in range(_ROUNDS):
-                count = kernels.smooth(test, self._plain, route, count, _LEAST_CUT)
+            count = kernels.smooth(test, self._plain, route, count, _LEAST_CUT)
         return route.points[:count].copy()
 
     def proven(self, path: Array) -> tuple[Array | None, PathProof]:
-        """Return a path with proven edges, which has detours in place of unproven edges of ``path``, and the proof."""
+        """Return ``path`` with detours in place of its unproven edges, or None if the proof fails, and the proof."""
         if len(path) == 1:
             still, proof = self.proven(np.concatenate([path, path]))
             return still if still is None else path, proof
@@ -291,7 +292,7 @@ class Planner:
         repaired = path
         if stretches:
             repaired = np.concatenate([*pieces, path[copied + 1 :]])
-            # the ends of two edges that a search joins differ by rounding from the edges that it proved
+            # At the connection of the two trees of a search, edges differ by rounding from the proven edges.
             which = self._proofs(repaired)
             if (which != FREE).any():
                 k = int(np.argmax(which != FREE))
@@ -305,7 +306,7 @@ class Planner:
 
     def _proofs(self, path: Array) -> Ints:
         """Return for each edge of a path `FREE` if a proof succeeds before the time limit, else another value."""
-        # samples are not tested: they are free, or the proof fails there
+        # Samples are not tested: a sample that collides makes the proof fail.
         test = self._test._replace(sample=False, certify=True)
         edges = _edges(path[:-1], path[1:], test.edge.spacing)
         edges.which[:] = UNSURE
@@ -329,7 +330,7 @@ class Planner:
         """Return a path between two configurations with proven edges, near the straight line if possible."""
         columns = self.joints.columns
         if not np.array_equal(np.delete(first, columns), np.delete(last, columns)):
-            return None  # a search moves only the joints of the space
+            return None  # a search cannot change the other joints
         for spread in () if self.is_over() else _SPREADS:
             margin = spread * (self.joints.high - self.joints.low)
             ends = np.stack([first[columns], last[columns]])
@@ -348,7 +349,7 @@ class Planner:
         return None
 
     def _failed(self, edge: Array, begin: float) -> PathProof:
-        """Return the failed proof of a path, with the pair that prevents it at ``edge`` (2, dof)."""
+        """Return the result of a failed proof, with the pair that prevents the proof of ``edge`` (2, dof)."""
         pair = FREE
         if not self.is_over():
             pair = int(certified(self.cell, lines(edge[:1], edge[1:]), _TOLERANCE, 1, self.until)[3][0])
@@ -357,7 +358,7 @@ class Planner:
 
 
 def _in_parts(path: Array) -> Array:
-    """Return a path with more waypoints on edges that are too long to be proven at once."""
+    """Return a path whose edges longer than `_LONGEST` are divided by further waypoints."""
     lengths, most = np.linalg.norm(np.diff(path, axis=0), axis=1), max(_MOST_PARTS // len(path), 1)
     counts = np.clip(np.ceil(lengths / _LONGEST), 1, most).astype(np.int64)
     if (counts == 1).all():
@@ -374,11 +375,6 @@ def _new_search(start: Array, goals: Array) -> Search:
     )  # fmt: skip
     search.nodes[0, 0], search.nodes[1, : len(goals)] = start, goals
     return search
-
-
-def _enlarged(search: Search) -> Search:
-    nodes, parents, domains = (np.concatenate([each, each], axis=1) for each in search[:3])
-    return search._replace(nodes=nodes, parents=parents, domains=domains)
 
 
 def _branch(search: Search, tree: int) -> list[int]:
@@ -408,7 +404,7 @@ class Request(NamedTuple):
     progress: Progress | None = None
 
 
-#: of a roadmap: returns a path from a start to one of some goals, and the goal's index, or None
+#: returns a path of a roadmap from a start to one of the goals, and the index of that goal, or None
 FirstPath = Callable[["Planner", Array, Array], tuple[Array, int] | None]
 
 
@@ -434,7 +430,10 @@ def plan(cell: Cell, start: Row, goals: Rows, request: Request, first_path: Firs
 def _plan(
     planner: Planner, found: tuple[Array, int] | None, start: Array, goals: Array, numbers: Ints, certify: bool
 ) -> Plan:
-    """Return the plan for a path and the row of its goal; ``numbers`` has the index in the query of each goal row."""
+    """Return the plan that smooths and proves ``found``, a path and its row in ``goals``, or None.
+
+    ``numbers`` (g,) contains the indices of the rows of ``goals`` in the user's goals.
+    """
     path, goal, proof, replanned = None, None, None, False
     while found is not None:
         path, goal = planner.smoothed(found[0], replanned), int(numbers[found[1]])
@@ -466,14 +465,14 @@ def prove(cell: Cell, path: Rows, request: Request) -> Plan:
 
 
 def with_clearance(cell: Cell, path: Array, proof: PathProof, until: float) -> PathProof:
-    """Return the proof of a path with a lower bound of its clearance, which is 0 if the time ends before."""
+    """Return ``proof`` with a lower bound of the clearance of the path, which is 0 if the time limit passes first."""
     begin = time.process_time()
     clearance = path_clearance(cell, path, _TOLERANCE, until)
     return proof._replace(clearance=clearance, seconds=proof.seconds + time.process_time() - begin)
 
 
 def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certify: bool, workers: int) -> Bools:
-    """Return the result of `Checker.edges_free`, for rows that were checked."""
+    """Return the result of `Checker.edges_free`. Arguments are not checked."""
     edges = _edges(first, second, spacing)
     which = edges.which
 
@@ -487,7 +486,7 @@ def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certi
     again = (which == UNSURE) | (which == REFUSED)  # an edge with a sample that collides is never proven free
     if _has_more_pairs(cell, certify):
         again |= which == FREE
-    for e in np.flatnonzero(again).tolist():  # the functions for one edge decide
+    for e in np.flatnonzero(again).tolist():  # the slower functions for one edge, which test all kinds of pairs
         if certify:
             is_free = certified(cell, lines(first[e : e + 1], second[e : e + 1]), _TOLERANCE, 1)[0][0] == PROVEN
         else:
@@ -512,14 +511,14 @@ def _positive(value: Any, name: str) -> float:
 
 
 def check_draws(request: Request) -> float:
-    """Return the range of a search, after a check of the range and the seed."""
+    """Return the greatest length of an edge of a search. Raise if the length or the seed is not valid."""
     if isinstance(request.seed, bool) or not isinstance(request.seed, Integral) or request.seed < 0:
         raise RobotError(f"seed is {request.seed!r:.80}, expected an integer of at least 0")
     return _positive(request.range, "range")
 
 
 def one_row(robot: Robot, q: Row, name: str) -> Array:
-    """Return a checked configuration; raise for a stack."""
+    """Check one configuration and return it as an array (dof,). A stack is a `RobotError`."""
     rows, stacked = robot.configurations(q, name)
     if stacked:
         raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
@@ -530,7 +529,7 @@ def one_row(robot: Robot, q: Row, name: str) -> Array:
 def _containing(robot: Robot, request: Request, rows: Array) -> JointSpace:
     """Return the joints that move, with bounds that contain the configurations ``rows``.
 
-    Only default bounds are extended. A configuration outside of bounds that were given is a `RobotError`.
+    Default bounds are extended to the configurations. A configuration outside the user's bounds is a `RobotError`.
     """
     space = joint_space(robot, request.joints, request.lower, request.upper)
     moved = rows[:, space.columns]
@@ -546,7 +545,7 @@ def _containing(robot: Robot, request: Request, rows: Array) -> JointSpace:
             )
     low = np.where(space.wraps, space.low, np.minimum(space.low, least))
     high = np.where(space.wraps, space.high, np.maximum(space.high, most))
-    moves = low < high  # limits may leave a joint no room
+    moves = low < high  # a joint with equal limits cannot move
     return JointSpace(space.columns[moves], low[moves], high[moves], space.wraps[moves])
 
 
@@ -573,29 +572,32 @@ def _with_margins(cell: Cell, request: Request, start: Array, goals: Array) -> C
         pairs = [k for k, names in enumerate(cell.names) if set(names) == {a, b}]
         if not pairs:
             hints = "".join(nearest(name, cell.owners) for name in pair if name not in cell.owners)
-            raise RobotError(f"touching names {a!r} and {b!r}, which are not a checked pair." + hints)
+            cure = hints or " Leave this pair out"
+            raise RobotError(f"touching names {a!r} and {b!r}, which are not a checked pair.{cure}")
         ends = np.concatenate([start[None], goals])
         for _, numbers, out in results.near(cell, ends, np.where(np.isin(np.arange(len(margins)), pairs), inf, -inf)):
             for k, row in zip(numbers.tolist(), out, strict=True):
                 margins[k] = min(margins[k], float(row[1]) - _TOUCH)
         if any(k >= len(cell.layout.pairs) and margins[k] < 0.0 for k in pairs):
             raise UnsupportedPair(
-                f"touching: {a!r} and {b!r} touch, and the planner cannot bound their depth on the way, since one of "
-                "them is not convex. Replace it by its hull, or by the convex pieces of mesh.decompose()"
+                f"touching: {a!r} and {b!r} touch, but the planner cannot bound the depth of a non-convex body along a "
+                "path. Replace the body by its hull, or by the convex pieces of mesh.decompose()"
             )
     return cell if np.array_equal(margins, cell.margins) else wider(cell, margins - cell.margins)
 
 
 def _free_goals(cell: Cell, start: Array, goals: Array) -> Ints:
-    """Return the indices of the free goals; raise if the start is not free, or no goal is."""
+    """Return the indices of the free goals. Raise if the start is not free, or if no goal is free."""
     hits = queries.hits(cell, np.concatenate([start[None], goals]), 1)
-    for name, which in (("start", hits[:1]), ("no goal", hits[1:])):
+    for fault, other, which in (
+        ("start is not free:", "another start", hits[:1]),
+        ("no goal is free: in goals[0],", "other goals", hits[1:]),
+    ):
         if (which != FREE).all():
             a, b = cell.names[which[0]]
-            text = f"{name} is not free" if name == "start" else "no goal is free"
             raise RobotError(
-                f"{text}: {a!r} and {b!r} are closer than their margin. Move it, or name the pair in touching= if it "
-                "may touch there"
+                f"{fault} {a!r} and {b!r} are closer than their margin. Pass {other}, or name the pair in touching= if "
+                "it may touch"
             )
     return np.flatnonzero(hits[1:] == FREE)
 

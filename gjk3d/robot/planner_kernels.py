@@ -1,12 +1,12 @@
 """Kernels of the planner: RRT-Connect, shortcuts and B-spline smoothing, over the edges of `sampled_edges`.
 
 RRT-Connect (Kuffner and LaValle, 2000) grows a tree from the start and a tree from the goals. A sample extends the
-smaller tree by one edge, and the other tree is then extended to the new node until an edge collides. A node that could
-not be extended accepts samples only from a smaller ball around it (dynamic domain, Jaillet, Yershova, LaValle and
-Siméon, 2005).
+smaller tree by one edge. Then the other tree is extended towards the new node until an edge collides. A node that could
+not be extended accepts only samples from a ball around it (dynamic domain, Jaillet, Yershova, LaValle and Siméon,
+2005).
 
-A path is shortened by straight lines between two of its points (Geraerts and Overmars, 2007), and its corners are cut
-as a uniform cubic B-spline cuts them (Hauser and Ng-Thow-Hing, 2010, smooth similar paths by parabolic shortcuts).
+A path is shortened by straight lines between two of its points (Geraerts and Overmars, 2007). Its corners are cut as a
+uniform cubic B-spline cuts them (Hauser and Ng-Thow-Hing, 2010, smooth similar paths by parabolic shortcuts).
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from gjk3d.robot.sampled_edges import ANY_HIT, COARSE, Edges, Task, walk_cell
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
 
 CONTINUE, CONNECTED, FULL = range(3)  #: results of `grow_trees`
-TOLERANCE = 1e-3  #: of a proof, as a share of the edge: only whether it is proven matters
-LOOKS = 400  #: most configurations of a proof: edges that graze a margin would take many more
+TOLERANCE = 1e-3  #: tolerance of a proof, as a share of the edge; it is large, since only the success matters
+LOOKS = 400  #: greatest number of configurations for a proof; an edge that grazes a margin would need many more
 _DOMAIN = 4.0  #: first radius of the ball of a node that could not be extended, in units of the range
-_LEAST_DOMAIN = 1.0  #: least radius of that ball
-_CHANGE = 1e-4  #: factor, less 1, by which a success or a failure changes that radius
-_SHORTER = 1e-2  #: shortcuts have to shorten the path by this share of the part that they replace
-_PARTS = 64  #: most edges of the other tree toward a new node
+_LEAST_DOMAIN = 1.0  #: least radius of this ball, in units of the range
+_CHANGE = 1e-4  #: a success multiplies this radius by 1 + _CHANGE, and a failure divides it by 1 + _CHANGE
+_SHORTER = 1e-2  #: a shortcut must shorten the part of the path that it replaces by at least this share
+_PARTS = 64  #: greatest number of edges by which the other tree is extended towards a new node
 
 
 class Space(NamedTuple):
-    """The joints that a search moves, and the range of their values."""
+    """The joint values that a search moves, and their bounds."""
 
-    columns: Ints1  #: of a configuration
+    columns: Ints1  #: columns of q
     low: Array1
     high: Array1
-    period: Array1  #: of values that are the same pose: a full turn for joints that wrap, else 0
+    period: Array1  #: 2 pi for joints that wrap, else 0
     range: float  #: length of the longest edge of a tree
 
 
@@ -47,30 +47,29 @@ class EdgeTest(NamedTuple):
     task: Task
     bodies: Bodies
     edge: Edges
-    #: whether samples of edges are tested, and whether edges have to be proven free between them too
-    sample: bool
-    certify: bool
-    convex: ProofTask
-    trees: ProofTask
-    curve: Array2  #: (2, dof)
-    loose: Array1  #: (dof,), zeros
+    sample: bool  #: whether samples of edges are tested
+    certify: bool  #: whether edges must be proven free
+    convex: ProofTask  #: proof for the pairs of convex shapes
+    trees: ProofTask  #: proof for the pairs with bodies
+    curve: Array2  #: (2, dof), memory for the two ends of an edge
+    loose: Array1  #: (dof,), zeros: the ends of an edge have no error
 
 
 class Search(NamedTuple):
-    """The state of a search: both trees, and their memory."""
+    """The state of a search: the tree of the start (index 0) and the tree of the goals (index 1)."""
 
-    nodes: Array3  #: (2, capacity, dof), the tree of the start and that of the goals
-    parents: Ints2  #: (2, capacity), -1 for a root
+    nodes: Array3  #: (2, capacity, dof), the configurations of the nodes
+    parents: Ints2  #: (2, capacity), index of the parent of each node, -1 for a root
     domains: Array2  #: (2, capacity), radius of the ball from which a node accepts samples
-    counts: Ints1  #: (2,), the number of nodes
-    ends: Ints1  #: (2,), the nodes of both trees that are connected
+    counts: Ints1  #: (2,), the number of nodes of each tree
+    ends: Ints1  #: (2,), the node of each tree at which the trees are connected
 
 
 class Route(NamedTuple):
-    """A path that is shortened, and its memory."""
+    """Memory for a path that is shortened."""
 
-    points: Array2  #: (capacity, dof)
-    spare: Array2  #: (2, dof)
+    points: Array2  #: (capacity, dof), the waypoints, followed by unused rows
+    spare: Array2  #: (2, dof), scratch memory for new waypoints
 
 
 # configurations -------------------------------------------------------------------------------------------------------
@@ -84,7 +83,7 @@ def _set(out: Array, q: Array) -> None:
 
 @inlined
 def _difference(space: Space, k: int, a: Array, b: Array) -> float:
-    """Return the signed change of moving joint k from a to b, by the shorter turn for a joint that wraps."""
+    """Return the signed change of moving joint value k from a to b. A joint that wraps turns the shorter way."""
     j, period = space.columns[k], space.period[k]
     d = b[j] - a[j]
     return float(d - period * round(d / period) if period > 0.0 else d)
@@ -101,7 +100,7 @@ def _distance(space: Space, a: Array, b: Array) -> float:
 
 @kernel
 def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
-    """Write the configuration at the parameter t of the line from a to b. Other joints have their values in a."""
+    """Write to ``out`` the configuration at parameter t of the line from a to b. Other joints are the same as in a."""
     _set(out, a)
     for k in range(space.columns.shape[0]):
         out[space.columns[k]] += t * _difference(space, k, a, b)
@@ -124,9 +123,9 @@ def _proof(test: EdgeTest, a: Array, b: Array) -> int:
 
 @kernel
 def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
-    """Return whether the edge from a to b is free at its samples and proven free, if ``test`` requires these.
+    """Return whether the edge from a to b passes the tests that ``test`` requires: samples, a proof, or both.
 
-    Samples that the kernels cannot decide are not free.
+    A sample that the kernels cannot decide counts as a collision.
     """
     edge = test.edge
     _set(edge.q0[0], a)
@@ -137,9 +136,10 @@ def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
 
 @kernel
 def _test(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
-    """Write for each edge `FREE`, the number of a colliding pair, `UNSURE` without a decision or a proof, or `REFUSED`.
+    """Write the result of each edge from ``start`` to ``stop`` - 1 to ``edges.which``.
 
-    The proof of an edge holds at its samples too. So a few samples find most collisions, and the others are not tested.
+    A result is `FREE`, the number of a colliding pair, `UNSURE` if a sample or the proof is undecided, or `REFUSED`.
+    With a proof only a few samples are tested, which find most collisions. The proof covers all other samples.
     """
     edges.which[start:stop] = FREE
     if test.sample:
@@ -169,9 +169,9 @@ def _nearest(space: Space, search: Search, tree: int, q: Array) -> tuple[int, fl
 
 @kernel
 def _add(test: EdgeTest, space: Space, search: Search, tree: int, near: int, to: Array, t: float) -> int:
-    """Add the node at parameter t of the line from node ``near`` to configuration ``to``.
+    """Add the node at parameter t of the line from node ``near`` to the configuration ``to``.
 
-    Returns the index of the new node, or -1 if the edge collides.
+    Return the index of the new node, or -1 if the edge collides.
     """
     n, change = search.counts[tree], 1.0 + _CHANGE
     node, domain = search.nodes[tree, n], search.domains[tree, near]
@@ -188,9 +188,9 @@ def _add(test: EdgeTest, space: Space, search: Search, tree: int, near: int, to:
 
 @kernel
 def _connect(test: EdgeTest, space: Space, search: Search, tree: int, node: Array) -> int:
-    """Extend a tree by edges of equal length to ``node`` of the other tree.
+    """Extend a tree by edges of equal length to the configuration ``node``, a node of the other tree.
 
-    Returns the index of the last new node, or -1 if an edge collides.
+    Return the index of the last new node, or -1 if an edge collides.
     """
     near, distance = _nearest(space, search, tree, node)
     parts = max(min(ceil(distance / space.range), _PARTS), 1)
@@ -203,7 +203,7 @@ def _connect(test: EdgeTest, space: Space, search: Search, tree: int, node: Arra
 
 @entry
 def first_edges(test: EdgeTest, space: Space, search: Search) -> int:
-    """Extend the tree of the start straight to each goal. Return the result of `grow_trees`."""
+    """Extend the tree of the start straight to each goal. Return `CONNECTED` if it reaches a goal, else `CONTINUE`."""
     for goal in range(search.counts[1]):
         if search.counts[0] + _PARTS >= search.nodes.shape[1]:
             break  # no memory for more nodes
@@ -216,16 +216,17 @@ def first_edges(test: EdgeTest, space: Space, search: Search) -> int:
 
 @entry
 def grow_trees(test: EdgeTest, space: Space, search: Search, draws: Array2) -> int:
-    """Extend both trees with samples until they are connected.
+    """Extend both trees with n samples, or until they are connected.
 
-    ``draws`` (n, joints) are numbers from 0 to 1. `FULL` is returned when a tree has no memory left.
+    ``draws`` (n, joint values that move) contains random numbers from 0 to 1. Return `CONNECTED`, `CONTINUE` if all
+    samples are used, or `FULL` if the memory of a tree is full.
     """
     memory = search.nodes.shape[1] - 1
     for s in range(draws.shape[0]):
         tree = 0 if search.counts[0] <= search.counts[1] else 1
         if max(search.counts[0], search.counts[1]) + _PARTS >= memory:
             return FULL
-        sample = search.nodes[tree, memory]  # a row that no node uses
+        sample = search.nodes[tree, memory]  # the last row, which no node uses
         _set(sample, search.nodes[0, 0])
         for k in range(space.columns.shape[0]):
             sample[space.columns[k]] = space.low[k] + draws[s, k] * (space.high[k] - space.low[k])
@@ -255,7 +256,10 @@ def _copy(points: Array, start: int, stop: int, out: Array, at: int) -> int:
 
 @kernel
 def _replace(route: Route, count: int, i: int, j: int, new: int) -> int:
-    """Replace the points between i and j by the first ``new`` spare points, and return the new number of points."""
+    """Replace the points between point i and point j by the first ``new`` rows of ``route.spare``.
+
+    ``count`` is the number of points. Return the new number of points.
+    """
     points, spare = route.points, route.spare
     if new > j - i - 1:
         for n in range(count - 1, j - 1, -1):
@@ -280,7 +284,7 @@ def _place_on(space: Space, points: Array, count: int, length: float, out: Array
 
 @entry
 def remove_points(test: EdgeTest, route: Route, count: int) -> int:
-    """Remove points between two points that a free edge can join, long edges first; return the number of points."""
+    """Remove all points between two points that a free edge can join, and return the number of points that are left."""
     i = 0
     while i < count - 2:
         for j in range(count - 1, i + 1, -1):
@@ -293,9 +297,9 @@ def remove_points(test: EdgeTest, route: Route, count: int) -> int:
 
 @entry
 def shorten(test: EdgeTest, space: Space, route: Route, count: int, draws: Array2) -> int:
-    """Replace parts of a path by free straight lines; return the number of points.
+    """Replace parts of a path by free straight lines, and return the new number of points.
 
-    ``draws`` (n, 2) are the ends of the parts, as shares of the length of the path.
+    ``draws`` (n, 2) contains the two ends of each part, as shares of the length of the path.
     """
     points, spare = route.points, route.spare
     for s in range(draws.shape[0]):
@@ -316,10 +320,10 @@ def shorten(test: EdgeTest, space: Space, route: Route, count: int, draws: Array
 
 @entry
 def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float) -> int:
-    """Cut each corner of a path once if the new edges are free, and return the number of points.
+    """Cut each corner of a path once if the new edges are free, and return the new number of points.
 
-    The midpoints of edges are inserted, and a corner b between a and c is moved to (a + 6 b + c) / 8. That is a step of
-    Lane and Riesenfeld (1980) toward the cubic B-spline. Corners that would move by less than ``least`` stay.
+    The midpoints of edges are inserted, and a corner b between a and c is moved to (a + 6 b + c) / 8. This is a step of
+    Lane and Riesenfeld (1980) towards the cubic B-spline. Corners that would move by less than ``least`` do not move.
     """
     points, corner = route.points, route.spare[0]
     if 2 * count > points.shape[0]:
@@ -338,7 +342,7 @@ def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float)
                 and _is_free(test, points[i - 1], corner)
                 and _is_free(test, corner, points[i + 1])
             )
-        if was_moved or moved:  # a midpoint between two corners that stay is not needed
+        if was_moved or moved:  # a midpoint between two corners that do not move is not needed
             _set(points[kept], points[i - 1])
             kept += 1
         _set(points[kept], corner if moved else points[i])
@@ -352,5 +356,5 @@ def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float)
 
 @entry
 def test_edges(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
-    """Write the result of `_test` for edges ``start`` to ``stop`` - 1."""
+    """Write the results of the edges ``start`` to ``stop`` - 1 to ``edges.which``, see `_test`."""
     _test(test, edges, start, stop)

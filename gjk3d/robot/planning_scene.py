@@ -1,7 +1,7 @@
 """The planning scene of a checker: a robot, the obstacles around it, the objects attached to it, and margins.
 
-The scene has the settings of the user. The first query after a change makes a cell from them for the kernels (see
-`gjk3d.robot.cell`).
+The scene stores the settings of the user. The first query after a change converts them to a cell, which the kernels
+read (see `gjk3d.robot.cell`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Settings(NamedTuple):
     objects: dict[str, CollisionObject]
     margin: float
     rules: tuple[Rule, ...]
-    links: dict[tuple[str, str], bool]  #: whether pairs of links may touch, overrides `Robot.allowed`
+    links: dict[tuple[str, str], bool]  #: whether pairs of links may touch; overrides `Robot.allowed`
 
 
 class PlanningScene(Margins):
@@ -41,8 +41,8 @@ class PlanningScene(Margins):
 
     __slots__ = ("__dict__", "__weakref__", "_quick", "_quick_distances", "_settings")
     _settings: _Settings
-    _quick: Any  #: the record of `gjk3d.robot.single` for the present state, or None
-    _quick_distances: Any  #: the same for distances
+    _quick: Any  #: arguments for `free` that `gjk3d.robot.single` prepared for the present state, or None
+    _quick_distances: Any  #: arguments for `distances` that `gjk3d.robot.single` prepared, or None
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class PlanningScene(Margins):
             raise TypeError(f"robot is {type(robot).__name__}, expected a Robot. Read one with Robot.from_urdf(path)")
         check_margin(margin)
         self._robot = robot
-        self._base: tuple[Any, Base] | None = None  #: the base with the overrides of link pairs that it was made for
+        self._base: tuple[Any, Base] | None = None  #: ``_Settings.links`` and the base that was made from it
         self._settings = _Settings({}, float(margin), (), {})
         robot.allowed._taken_by([self])
         self._made: tuple[_Settings, Cell] | None = None
@@ -83,19 +83,20 @@ class PlanningScene(Margins):
         Parameters
         ----------
         name : str
-            Not the name of another object or of a link.
+            A name that no other object and no link has.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
             A half-space, or a mesh of trimesh or pyvista, is accepted too. Convex shapes are fastest. A mesh with a
             unit is scaled to metres. A shape without a unit is used unchanged.
         pose : (4, 4) float, RigidTransform or None
-            World from local. None is the identity.
+            Pose of the shape in the world. None is the identity.
         touching : iterable of str
             Names of links and attached objects that may touch the obstacle.
 
         Raises
         ------
         RobotError
-            The name is in use, a name in ``touching`` is unknown, the pose is a stack, or the unit cannot be converted.
+            The name is in use, a name in ``touching`` is unknown, the pose is a stack of poses, or the unit of the
+            shape cannot be converted to metres.
         UnsupportedPair
             The shape is not supported.
         """
@@ -113,33 +114,35 @@ class PlanningScene(Margins):
     ) -> None:
         """Attach an object to a link, such as a grasped part, so that it moves with the link.
 
-        Without a shape the obstacle of that name is attached at its pose at the configuration ``q``. Everything that it
-        touches at q, such as fingers and a table, is added to ``touch_links``.
+        Without a shape, an obstacle of this name is attached. It keeps its pose in the world at the configuration
+        ``q``. Each link or object that the obstacle touches at q, such as a finger or a table, is added to
+        ``touch_links``.
 
-        The object is checked against obstacles, other attached objects, and all links that can move against it.
+        The object is checked against obstacles, other attached objects, and all links that can move relative to it.
 
         Parameters
         ----------
         name : str
-            Not the name of another object or of a link. Without a shape, it is the name of an obstacle.
+            A name that no other object and no link has. Without a shape, the name of an obstacle.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or None
             A bounded shape, not a half-space, a plane, or a height field without a bottom. A mesh of trimesh or
             pyvista is accepted too. A mesh with a unit is scaled to metres.
         link : str or int
-            The link that it is attached to.
+            Name or number of the link that carries the object.
         pose : (4, 4) float, RigidTransform or None
-            In the frame of the link. Without a shape it is computed.
+            Pose of the shape in the frame of the link. None is the identity. Without a shape, the pose is computed.
         touch_links : iterable of str
-            Names of links that it may touch, such as fingers, and of objects, such as the table that it is taken from.
+            Names of links and objects that the attached object may touch, such as fingers, or the table under it.
         q : (dof,) float or None
-            The configuration at which an obstacle is attached. Only without a shape.
+            The configuration at which an obstacle is attached: radians, and the robot's unit of length. Only without a
+            shape.
 
         Raises
         ------
         RobotError
             The name is in use, the link or a name in ``touch_links`` is unknown, the shape is unbounded, the pose is a
-            stack, or the unit cannot be converted. Without a shape, the obstacle does not exist, a pose is given, or
-            ``q`` is missing.
+            stack of poses, or the unit of the shape cannot be converted to metres. Without a shape, the obstacle does
+            not exist, a pose is given, or ``q`` is missing.
         UnsupportedPair
             The shape is not supported.
 
@@ -157,14 +160,14 @@ class PlanningScene(Margins):
         if link is None:
             given = repr(name) if shape is None else f"{name!r}, shape"
             raise RobotError(
-                f"attach: the link for {name!r} is missing. Name it, for example attach({given}, link='hand')."
+                f"attach: the link for {name!r} is missing. Give one, for example attach({given}, link='hand')."
             )
         number = self.robot.link_number(link)
         if shape is None:
             self._attach_obstacle(name, number, pose, touch_links, q)
         elif q is not None:
             raise RobotError(
-                f"attach: q and the shape of {name!r} are given, but q is for the obstacle of that name. "
+                f"attach: q and a shape are given for {name!r}, but q is only used to attach an obstacle. "
                 "Leave out q or the shape."
             )
         else:
@@ -177,16 +180,17 @@ class PlanningScene(Margins):
                 f"attach: {name!r} is already attached to {self.robot.links[old.link]!r}. Detach it first."
             )
         if pose is not None or q is None:
+            fault, cure = ("with a pose", "Leave out the pose") if pose is not None else ("without q", "Give q")
             raise RobotError(
-                f"attach: {name!r} is given without a shape, which attaches the obstacle of this name where it is. "
-                f"{'Leave out the pose' if pose is not None else 'Give q'}, or give a shape."
+                f"attach: the obstacle {name!r} is given without a shape and {fault}, expected q and no pose. "
+                f"{cure}, or give a shape."
             )
         rows, stacked = self.robot.configurations(q)
         if stacked:
             raise RobotError(f"attach: q has shape {rows.shape}, expected one configuration ({self.robot.dof},)")
         pose = np.linalg.inv(self.robot.link_poses(rows[0])[link]) @ old.pose
         new = collision_object(name, old.shape, pose, link, {*old.touch, *names_in(touch_links, "touch_links")})
-        # the contacts at q are those of the attached object, so it is attached first, and detached after an error
+        # Contacts at q are computed for the attached object, so it is attached first. An error restores the settings.
         before = self._settings
         remaining = {key: item for key, item in before.objects.items() if key != name}
         self._settings = before._replace(objects=remaining)
@@ -213,7 +217,7 @@ class PlanningScene(Margins):
         self._settings = self._settings._replace(objects={**objects, new.name: new})
 
     def move(self, name: str, pose: OnePose) -> None:
-        """Set the pose of an object: in the world, or in the frame of its link for an attached object.
+        """Set the pose of an obstacle in the world, or the pose of an attached object in the frame of its link.
 
         Parameters
         ----------
@@ -225,11 +229,11 @@ class PlanningScene(Margins):
         Raises
         ------
         RobotError
-            The object does not exist, or the pose is a stack.
+            The object does not exist, or the pose is a stack of poses.
         """
         old = self._object(name)
         new = collision_object(name, old.shape, pose, old.link, old.touch)
-        # A move keeps all pairs, so the cell is only updated. This change must be cheap in a running system.
+        # A move keeps all pairs, so the cell is only updated. This change must be fast in a running system.
         cell = self._cell().moved(name, new.pose)
         self._settings = self._settings._replace(objects={**self._settings.objects, name: new})
         self._made = self._settings, cell
@@ -240,7 +244,7 @@ class PlanningScene(Margins):
         Parameters
         ----------
         name : str
-            Of an obstacle or an attached object.
+            Name of an obstacle or an attached object.
 
         Raises
         ------
@@ -260,7 +264,7 @@ class PlanningScene(Margins):
         Parameters
         ----------
         name : str
-            Of an attached object.
+            Name of an attached object.
 
         Raises
         ------
@@ -274,7 +278,8 @@ class PlanningScene(Margins):
     def allow(self, a: str, b: str) -> None:
         """Allow two links or objects to touch from now on, in this checker only.
 
-        `Robot.allowed` allows pairs of links in all checkers. This is an entry of MoveIt's AllowedCollisionMatrix.
+        `Robot.allowed` allows pairs of links in all checkers of a robot. MoveIt stores such pairs in its
+        AllowedCollisionMatrix.
 
         Parameters
         ----------
@@ -284,7 +289,7 @@ class PlanningScene(Margins):
         Raises
         ------
         RobotError
-            The link or object does not exist, or both are the same.
+            A link or object does not exist, or both names are the same.
 
         Examples
         --------
@@ -313,13 +318,13 @@ class PlanningScene(Margins):
         Raises
         ------
         RobotError
-            The link or object does not exist, or both are the same.
+            A link or object does not exist, or both names are the same.
 
         Examples
         --------
         >>> import gjk3d as gk
         >>> checker = gk.robot.Checker(gk.robot.Robot.example())
-        >>> checker.forbid("beam", "hand")  # neighbours, which a robot leaves unchecked
+        >>> checker.forbid("beam", "hand")  # adjacent links, which are not checked by default
         >>> checker.hit([0.0, 0.0])
         ('beam', 'hand')
         """
@@ -371,17 +376,17 @@ class PlanningScene(Margins):
         }
 
     def shape(self, name: str) -> Any:
-        """Return the shape of an object.
+        """Return the shape of an obstacle or an attached object.
 
         Parameters
         ----------
         name : str
-            Of an obstacle or an attached object.
+            Name of the object.
 
         Returns
         -------
         Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            The shape as given, or in metres if it is a mesh with a unit.
+            The shape as it was given. A mesh with a unit was scaled to metres.
 
         Raises
         ------
@@ -391,17 +396,17 @@ class PlanningScene(Margins):
         return self._object(name).shape
 
     def pose(self, name: str) -> Array:
-        """Return the pose of an object: in the world, or in the frame of its link for an attached object.
+        """Return the pose of an obstacle in the world, or the pose of an attached object in the frame of its link.
 
         Parameters
         ----------
         name : str
-            Of an obstacle or an attached object.
+            Name of the object.
 
         Returns
         -------
         (4, 4) float
-            A copy.
+            A copy of the pose.
 
         Raises
         ------
@@ -422,7 +427,7 @@ class PlanningScene(Margins):
         Returns
         -------
         Checker
-            The copy shares all prepared data with this checker, so it costs little.
+            The copy shares all prepared data with this checker, so a copy takes little time and memory.
         """
         new = object.__new__(type(self))
         settings, cell = self._state()
@@ -434,17 +439,17 @@ class PlanningScene(Margins):
     __copy__ = copy
 
     def with_robot(self, robot: Robot) -> Self:
-        """Return a checker of another robot with the same surroundings, such as one with another tool or base.
+        """Return a checker with the same surroundings for another robot, such as a robot with another tool or base.
 
         Parameters
         ----------
         robot : Robot
-            A robot with the same links, as `Robot.with_geometry`, `Robot.at` and `Robot.held` return it.
+            A robot with the same links, such as a result of `Robot.with_geometry`, `Robot.at` or `Robot.held`.
 
         Returns
         -------
         Checker
-            The new checker has the same obstacles, attached objects, margins, and names that may touch.
+            The new checker has the same obstacles, attached objects, margins, and pairs that may touch.
 
         Raises
         ------
@@ -488,8 +493,8 @@ class PlanningScene(Margins):
         return cached[1]
 
     def _state(self) -> tuple[_Settings, Cell]:
-        # Both are stored as one tuple. Another thread may store the cell of older settings at the same time, and that
-        # cell must not be used for these settings.
+        # The settings and their cell are stored as one tuple. Another thread may store a cell of older settings at the
+        # same time, and such a cell must not be used for these settings.
         current, settings = self._made, self._settings
         if current is None or current[0] is not settings:
             if not self.robot.geometries and all(item.link == WORLD for item in settings.objects.values()):

@@ -1,6 +1,6 @@
-"""Queries on a cell at configurations: which pair collides, all distances, the nearest pair, and gradients.
+"""Queries on a cell at configurations: colliding pairs, distances of all pairs, the nearest pair, and gradients.
 
-Configurations are checked rows (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`.
+``rows`` are checked configurations (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ from gjk3d.robot.sampled_edges import (
 )
 from gjk3d.typing import Array, Bools, Device, Ints
 
-_NearRows = tuple[Array, Array, Array, Array, Array, Array, Array]  #: of `Near`, without the last
-NearOfOne = tuple[Ints, _NearRows, Array | None]  #: the pairs, their rows, and the Jacobians if requested
+_NearRows = tuple[Array, Array, Array, Array, Array, Array, Array]  #: the fields of `Near` without the Jacobians
+NearOfOne = tuple[Ints, _NearRows, Array | None]  #: the pairs, their rows, and the Jacobians if they are requested
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
-_CHUNK_WITH_BODIES = 256  #: edges in a call of the kernel: a configuration among bodies may take a millisecond
-_FEW = 16  #: edges of a path that are tested first: edges after one that collides need no test
+_CHUNK_WITH_BODIES = 256  #: edges in a call of the kernel, since a configuration among bodies may take a millisecond
+_FEW = 16  #: edges of a path in the first call; after a collision, later edges need no test
 
 
 def quick(cell: Cell, q: Any) -> int:
-    """Return the number of a pair that collides at q, or `FREE`. Any other value means that `hits` has to decide.
+    """Return the number of a pair that collides at q, or `FREE`. Any other value means that `hits` must be called.
 
-    This function has little overhead. It leaves the decision to `hits` if another thread uses the cell's memory.
+    This function has less overhead than `hits`. It cannot decide if another thread uses the memory of the cell.
     """
     q = plain_row(q)
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
@@ -73,7 +73,7 @@ def quick(cell: Cell, q: Any) -> int:
 
 
 def plain_row(q: Any) -> Array | None:
-    """Return one configuration as an array that kernels accept, or None if q needs further checks or a conversion."""
+    """Return one configuration as an array that kernels accept, or None if q needs more checks or a conversion."""
     if type(q) is list:
         try:
             q = np.array(q)
@@ -84,7 +84,7 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cell's cache after its field ``free`` has been set. The caller holds the lock of the memory."""
+    """Return the cache of a cell with its field ``free`` set. The caller holds the lock of the cell's memory."""
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)
@@ -99,9 +99,9 @@ def prepared(cell: Cell) -> Cache:
 
 
 def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
-    """Return an edge's number of steps, the first colliding sample, and its pair, or None.
+    """Return the number of steps of an edge, the first sample that collides, and the pair that collides, or None.
 
-    None means that `walk_edges` has to decide. From one sample to the next each number of q changes by at most
+    None means that `walk_edges` must be called. From one sample to the next, each joint value changes by at most
     ``step``.
     """
     first, second = plain_row(q0), plain_row(q1)
@@ -114,7 +114,7 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
 def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int, int] | None:
     """Return the first edge of a path that collides, and the three values of `edge_of_one` for this edge.
 
-    The edge is -1 if no edge collides. The result is None if `walk_edges` has to decide.
+    The edge is -1 if no edge collides. The result is None if `walk_edges` must be called.
     """
     if not (type(path) is np.ndarray and path.ndim == 2 and path.dtype is _FLOAT and path.flags.carray):
         return None
@@ -139,14 +139,15 @@ def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int
 def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
     """Return the number of a pair that collides on an edge (2, dof), or `FREE`.
 
-    Any other value means that `walk_edges` has to decide. Samples are no farther apart than ``spacing`` (dof,).
+    Any other value means that `walk_edges` must be called. The joint values change by at most ``spacing`` (dof,) from
+    one sample to the next.
     """
     hit = _quick_edges(cell, ends[:1], ends[1:], spacing, ANY_HIT)
     return REFUSED if hit is None else hit.item(2)
 
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, sequence: int) -> Ints | None:
-    """Return the steps, colliding samples and pairs of n edges, (3, n), or None if `walk_edges` has to decide."""
+    """Return the steps, colliding samples and pairs of n edges, (3, n), or None if `walk_edges` must be called."""
     if cell.walked < len(cell.slots) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
@@ -161,7 +162,7 @@ def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, sequen
 
 
 def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int, sequence: int) -> None:
-    """Write the first hits of edges ``start`` to ``stop`` - 1, with or without bodies, see `first_hits_of_many`."""
+    """Write the first hits of edges ``start`` to ``stop`` - 1 to ``edges``, see `first_hits_of_many`."""
     if len(cell.body_pairs):
         first_hits_of_cell(lanes_of(cell, memory), bodies_of(cell, memory), edges, start, stop, sequence)
     else:
@@ -169,7 +170,7 @@ def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int,
 
 
 def bodies_of(cell: Cell, memory: Memory) -> Bodies:
-    """Return the pairs with bodies of a cell. They are cached if ``memory`` is the cell's, whose lock is then held."""
+    """Return the pairs with bodies of a cell, cached for the memory of the cell, whose lock the caller holds."""
     if memory is not cell.memory:
         return cell.bodies(memory)
     if cell.cache.bodies is None:
@@ -179,7 +180,7 @@ def bodies_of(cell: Cell, memory: Memory) -> Bodies:
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return the task of `first_hits_of_many`. It is cached if ``memory`` is the cell's, whose lock is then held."""
+    """Return the task of `first_hits_of_many`, cached for the memory of the cell, whose lock the caller holds."""
     persistent, dof = memory is cell.memory, cell.robot.dof
     cached: Task | None = cell.cache.lanes if persistent else None
     if cached is not None:
@@ -197,7 +198,7 @@ def lanes_of(cell: Cell, memory: Memory) -> Task:
 def walk_edges(
     cell: Cell, first: Array, second: Array, spacing: Array, begin: Ints, workers: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return each edge's number of steps, the first sample that collides, and its pair: see `first_hits_of_many`."""
+    """Return each edge's number of steps, first colliding sample and colliding pair, see `first_hits_of_many`."""
     hits = np.empty((3, len(first)), dtype=np.int64)
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
@@ -218,7 +219,7 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
     else:
         one_step, none = np.ones(cell.robot.dof), np.zeros(len(rows), dtype=np.int64)
         answer = walk_edges(cell, rows, rows, one_step, none, workers)[2]
-    # kernels leave touching pairs undecided: the exact functions decide, one configuration at a time
+    # kernels cannot decide touching pairs, so slower functions compute them, one configuration at a time
     unsure = np.flatnonzero(answer == UNSURE)
     for k in unsure:
         near = _not_apart(cell, rows[k : k + 1], cell.margins[:convex])[0]
@@ -235,13 +236,13 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
 
 
 def close(out: Array, which: Ints, most: Array) -> Bools:
-    """Return True for each pair in the output of `every` that is not proven farther apart than ``most``."""
+    """Return for each pair in the output of `every` whether it is not proven farther apart than ``most`` (pairs,)."""
     near: Bools = (which != FAR) & ~(out[..., 1] > most)
     return near
 
 
 def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
-    """Return True for each convex pair that is not proven farther apart than its margin, (n, pairs)."""
+    """Return for each convex pair whether it is not proven farther apart than its margin, (n, pairs)."""
     return close(*every(cell, rows, margins)[:2], margins)
 
 
@@ -259,10 +260,10 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return the signed distance of every pair as a row of `solve`, its sub-pair, and the number of `close` pairs.
+    """Return the signed distance of every convex pair, as rows of `solve`, its sub-pair, and the number of near pairs.
 
-    The sub-pair is -1 for the pair itself, and `FAR` if the pair is farther apart than its ``most``. In the latter case
-    the row is undefined.
+    The sub-pair is -1 for a pair without sub-pairs. If a pair is proven farther apart than its ``most``, the sub-pair
+    is `FAR` and the row is undefined. Near pairs are all other pairs, see `close`.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
@@ -278,9 +279,9 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
 def nearest(
     cell: Cell, rows: Array, most: float, workers: int = 1, depth: general_pairs.Depth = "tight"
 ) -> tuple[Array, Ints]:
-    """Return for each configuration a row of `solve` for its nearest pair, and the numbers (n, 2) of that pair.
+    """Return for each configuration a row of `solve` for its nearest pair, and (n, 2) the pair and its sub-pair.
 
-    `clearance_many` defines these numbers.
+    `clearance_many` describes both arrays.
     """
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
@@ -297,7 +298,7 @@ def nearest(
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Return the row of `solve` of the nearest pair and its number, or None if `nearest` has to compute the result."""
+    """Return the row of `solve` of the nearest pair and its number, or None if `nearest` must be called."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
@@ -317,10 +318,7 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
 
 
 def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne | None:
-    """Return the pairs within a distance at one configuration and their rows, or None.
-
-    None means that `gjk3d.robot.results.near` has to compute the result.
-    """
+    """Return the pairs within a distance at one configuration, or None if `results.near` must be called."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(within) is not float or within != within:
         return None
@@ -329,7 +327,8 @@ def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne |
         return None
     try:
         if cell.cache.near is None:
-            task = _clearance_task(cell)._replace(axes=_NOTHING)  # or the last bits would depend on the queries before
+            # without a warm start, since the last bits would depend on earlier queries
+            task = _clearance_task(cell)._replace(axes=_NOTHING)
             scratch = np.empty((count, narrow.FLOATS)), np.empty(count, dtype=np.int64)
             cell.cache.near = task, *scratch, Near(*_rows_of_near(0, dof), np.empty((1, 2, 3, dof)))
         task, rows, pairs, _ = cell.cache.near
@@ -340,7 +339,7 @@ def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne |
 
 
 def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, jacobians: bool) -> NearOfOne:
-    """Return the first ``count`` rows that `gjk3d.robot.cell_kernels.near_of_one` wrote to the cache."""
+    """Return the first ``count`` rows that `gjk3d.robot.cell_kernels.near_of_one` wrote to the arrays of ``cached``."""
     task, solved, pairs, no_rows = cached
     if count == 0 and not jacobians:  # arrays without entries can be shared
         return pairs[:0], no_rows[:7], None
@@ -351,7 +350,8 @@ def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, ja
 
 
 def _rows_of_near(count: int, dof: int) -> _NearRows:
-    """Return new arrays for `Near` but the last; views of one array would take twice the time."""
+    """Return new arrays for the fields of `Near` except the Jacobians."""
+    # views of one array would take twice the time
     empty = np.empty
     return (
         empty(count), empty(count), empty(count), empty((count, 3)), empty((count, 3)), empty((count, 3)),
@@ -360,9 +360,9 @@ def _rows_of_near(count: int, dof: int) -> _NearRows:
 
 
 def _clearance_task(cell: Cell) -> WalkTask:
-    """Return the task of `clearance_many` for the cell; the caller holds the lock of the memory.
+    """Return the task of `clearance_many` for the cell. The caller holds the lock of the memory.
 
-    After an object moves, the task of the cell before is used again with another layout.
+    After an object has moved, the task of the previous cell is used again with the new layout.
     """
     cached: WalkTask | None = cell.cache.clearance
     if cached is None:
@@ -375,13 +375,13 @@ def _clearance_task(cell: Cell) -> WalkTask:
 
 
 def gradient(cell: Cell, rows: Array, depth: general_pairs.Depth) -> Array:
-    """Return the gradient of the clearance, (n, dof)."""
+    """Return the gradients of the clearance, (n, dof)."""
     out, which = nearest(cell, rows, inf, depth=depth)
     return gradients(cell, rows, np.arange(len(rows)), out, which[:, 0])[0]
 
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
-    """Return the gradient of the clearance at q, (dof,), or None if `gradient` has to compute the result."""
+    """Return the gradient of the clearance at q, (dof,), or None if `gradient` must be called."""
     row = plain_row(q)
     result = None if row is None else nearest_of_one(cell, row)
     if result is None or row is None:
@@ -399,7 +399,8 @@ def gradients(
 ) -> tuple[Array, Array]:
     """Return the gradients of m distances, (m, dof), and with ``every`` the Jacobians of the points, (m, 2, 3, dof).
 
-    Distance i is row i of ``answers``. It belongs to the pair ``pairs[i]``, or -1, at the configuration ``of[i]``.
+    Row i of ``answers`` is the row of `solve` of distance i, ``of[i]`` is its configuration, and ``pairs[i]`` is its
+    pair, or -1 without a pair.
     """
     links = np.full((len(pairs), 2), -1)
     some = pairs >= 0
@@ -410,7 +411,7 @@ def gradients(
 def _gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, links: Ints, every: bool = False
 ) -> tuple[Array, Array]:
-    """Return the result of `gradients` for points on ``links``; the number of a link is negative for the world."""
+    """Return the result of `gradients`. ``links`` (m, 2) contains the links of both points, negative for the world."""
     robot = cell.robot
     total, moved = np.empty((len(of), robot.dof)), np.empty((len(of) if every else 1, 2, 3, robot.dof))
     distance_gradients(
@@ -421,9 +422,10 @@ def _gradients(
 
 
 def gpu_hits(cell: Cell, rows: Array) -> Ints:
-    """Return the result of `hit_of_one` for each configuration, computed by a graphics card with a thread for each.
+    """Return the result of `hit_of_one` for each configuration, computed by the graphics card.
 
-    Angles beyond `LARGE_ANGLE`, which need the sine of the system, are `UNSURE` and left to the processor.
+    Each configuration has a thread. The result is `UNSURE` if an angle is beyond `LARGE_ANGLE`, since these angles need
+    the sine of the system's library.
     """
     from gjk3d._kernels.gpu import Output, PerThread, Rows, run  # numba-cuda is imported only for this
 
@@ -438,8 +440,8 @@ def gpu_hits(cell: Cell, rows: Array) -> Ints:
         ),
     )  # fmt: skip
     which = answers[:, 0]
-    # the angle of a joint is a number of q times its multiplier, or the length of three of them (less than twice the
-    # max)
+    # The angle of a joint is a joint value times the multiplier, or the length of a rotation vector, which is less than
+    # twice its greatest entry.
     turns = 2.0 * np.abs(rows).max(axis=1, initial=0.0) * max(np.abs(chain.multiplier).max(initial=0.0), 1.0)
     which[turns + np.abs(chain.offset).max(initial=0.0) > LARGE_ANGLE] = UNSURE
     return which

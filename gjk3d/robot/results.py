@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from math import inf, isfinite
+from math import inf
 from numbers import Real
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_workers, is_finite
 from gjk3d.errors import RobotError
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.query.contact import check_patches, contact
@@ -36,13 +36,13 @@ class RobotClearance(NamedTuple, Generic[N, P]):
         The least signed distance of all pairs, in the robot's unit. It is negative in overlap, and infinite if no pair
         is within the limit.
     lower, upper : float or (n,) float
-        Bounds of the distance at the computed poses of the links.
+        Bounds of the distance. They hold for the link poses as computed in floating point.
     normal : (3,) or (n, 3) float
-        Unit vector from the first of the pair to the second, in world axes.
+        Unit vector from the first object of the pair to the second, in world axes.
     point_a, point_b : (3,) or (n, 3) float
-        The nearest points, in world axes.
-    pair : (str, str) or list of such, or None
-        Names of two links or objects. An obstacle is the second name.
+        The nearest points, in world coordinates.
+    pair : (str, str) or None, or list of these
+        Names of two links or objects. The name of an obstacle is second.
 
     Examples
     --------
@@ -84,15 +84,15 @@ class RobotCollision(NamedTuple):
     Attributes
     ----------
     a, b : str
-        Names of links, or of a link and an obstacle, which is second.
+        Names of two links or objects. The name of an obstacle is second.
     distance, lower, upper : float
-        Signed distance in the robot's unit, negative in overlap, and its bounds. If links have several shapes, these
+        Signed distance in the robot's unit, negative in overlap, and its bounds. If a link has several shapes, these
         are the values of the deepest pair of shapes.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
-        The deepest points, or the nearest points if only the margin is violated, in world coordinates:
-        ``point_b - point_a == distance * normal``.
+        The deepest points, or the nearest points if only the margin is violated, in world coordinates. The identity
+        ``point_b - point_a == distance * normal`` holds up to rounding.
 
     Examples
     --------
@@ -135,11 +135,12 @@ class RobotContact(NamedTuple):
     Attributes
     ----------
     a, b : str
-        Names of links, or of a link and an obstacle, which is second.
+        Names of two links or objects. The name of an obstacle is second.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     points_a, points_b : (count, 3) float
-        Points on the two surfaces, in world axes, with ``points_b - points_a == gaps * normal``.
+        Points on the two surfaces, in world coordinates. The identity ``points_b - points_a == gaps[:, None] * normal``
+        holds up to rounding.
     gaps : (count,) float
         Gap at each point in the robot's unit, negative in overlap.
     distance, lower, upper : float
@@ -181,13 +182,13 @@ class RobotContact(NamedTuple):
 
 
 _INT = np.dtype(np.int64)
-_AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
+_AT_ONCE = 1 << 16  #: greatest number of results (configurations times pairs) in memory at once
 
 
 def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
     """Return for each configuration the pairs that are closer than their margin, the deepest first."""
-    # Two links have one pair per two geometries. The result for the links is that of the deepest pair, with the least
-    # lower bound of all.
+    # Two links have one pair for each two of their geometries. The result for the two links is the deepest of these
+    # pairs, with the least lower bound of all of them.
     per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
     for k, p, row in _within(cell, rows, cell.margins):
         pair = cell.names[p]
@@ -232,9 +233,10 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
 def near(
     cell: Cell, rows: Array, most: Array, depth: general_pairs.Depth = "tight"
 ) -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield blocks (configurations, pairs, rows of `solve`) of pairs not proven farther apart than their ``most``.
+    """Yield blocks of results of all pairs that are not proven farther apart than their entry of ``most`` (pairs,).
 
-    The three arrays of a block have the same length. Pairs that kernels solve come first.
+    A block consists of three arrays of the same length: indices of configurations, indices of pairs, and rows of
+    `narrow.solve`. Pairs that the kernels solve come first.
     """
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
@@ -248,40 +250,42 @@ def near(
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the rows of the blocks of `near`, one at a time: configuration, pair, result row of `solve`."""
+    """Yield each result of `near`: the index of the configuration, the index of the pair, and the row of results."""
     for k, p, gap_rows in near(cell, rows, most):
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
 
 @compared()
 class RobotDistances(NamedTuple):
-    """Result of `Checker.distances`: a row for each pair within the distance, m rows for n configurations.
+    """Result of `Checker.distances`: m rows for n configurations, a row for each pair within the distance.
 
-    Rows are in the order of configurations, then of pairs. The points are treated as fixed to their links.
+    Rows are sorted by configuration, then by pair. The gradients and Jacobians treat each nearest point as fixed to its
+    link.
 
     Attributes
     ----------
     starts : (n + 1,) int
         The rows of configuration k are ``starts[k]`` to ``starts[k + 1] - 1``.
     configuration : (m,) int
-        Configuration of each row.
+        Index of the configuration of each row.
     pair : (m,) int
         Index in ``pairs`` of the pair of each row.
     pairs : tuple of (str, str)
-        Names of all checked pairs, an obstacle second. The order changes only if objects are added or removed. A pair
-        consists of two collision geometries, so the same two links may occur several times.
+        Names of all checked pairs. The name of an obstacle is second. The order changes only if objects are added or
+        removed. A pair consists of two collision geometries, so the same two links may occur several times.
     distance : (m,) float
         Signed distance in the robot's unit, negative in overlap.
     lower, upper : (m,) float
-        Bounds of the distance at the computed poses of the links.
+        Bounds of the distance. They hold for the link poses as computed in floating point.
     normal : (m, 3) float
-        Unit vector from the first of the pair to the second, in world axes.
+        Unit vector from the first object of the pair to the second, in world axes.
     point_a, point_b : (m, 3) float
-        The nearest points, in world axes.
+        The nearest points, in world coordinates.
     gradient : (m, dof) float
-        Derivative of the distance by each number of q.
+        Derivative of the distance with respect to each joint value.
     jacobian_a, jacobian_b : (m, 3, dof) float or None
-        Jacobians of the points in world axes, if requested. ``gradient`` is ``normal @ (jacobian_b - jacobian_a)``.
+        Jacobians of the nearest points in world axes, if requested. In each row, ``gradient`` is
+        ``normal @ (jacobian_b - jacobian_a)``.
     within : float
         The limit of the search.
 
@@ -313,12 +317,12 @@ class RobotDistances(NamedTuple):
     within: float
 
     def penalty(self, margin: ArrayLike) -> tuple[Array, Array]:
-        """Return the sum of the squared violations of a margin and its gradient, as a soft cost for optimisers.
+        """Return the sum of the squared violations of a margin, and the gradient of this sum, for optimisers.
 
         Parameters
         ----------
         margin : float or (pairs,) float
-            One number, or one for each of ``pairs``, at most ``within``.
+            One number, or one number for each of ``pairs``, at most ``within``.
 
         Returns
         -------
@@ -351,9 +355,9 @@ class RobotDistances(NamedTuple):
             margins = np.full(1, np.nan)
         if np.asarray(margin).dtype == bool or not np.isfinite(margins).all():
             raise RobotError(
-                f"margin is {margin!r:.80}, expected a finite number, or one for each of the {len(self.pairs)} pairs"
+                f"margin is {margin!r:.80}, expected a finite number, or {len(self.pairs)} of them, one for each pair"
             )
-        # pairs between `within` and the margin are not in the rows, so the cost would jump when one comes near
+        # Pairs between `within` and the margin are not in the rows, so the cost would jump if a pair reaches `within`.
         if margins.size and margins.max() > self.within:
             most = margins.max()
             raise RobotError(f"margin is {most:g}, expected at most {self.within:g}. Use distances(q, within={most:g})")
@@ -420,8 +424,8 @@ class Reason(IntEnum):
     """
 
     VALID = 0  #: within the limits, and no pair closer than its margin
-    NOT_FINITE = 1  #: a number is NaN or infinite, as from a solver that failed
-    LIMIT = 2  #: a number is beyond its limit
+    NOT_FINITE = 1  #: a joint value is NaN or infinite, for example from a solver that failed
+    LIMIT = 2  #: a joint value is beyond its limit
     TOO_CLOSE = 3  #: a pair touches, or is closer than its margin
 
     def __str__(self) -> str:
@@ -430,18 +434,18 @@ class Reason(IntEnum):
 
 @compared()
 class Validity(NamedTuple, Generic[B, S, P]):
-    """Result of `Checker.valid`, for one configuration or n. The bool of a single result is its validity.
+    """Result of `Checker.valid`, for one configuration or n. The result of one configuration is true if it is valid.
 
     Attributes
     ----------
     valid : bool or (n,) bool
-        Within the limits, and no pair closer than its margin.
+        True if all joint values are within the limits, and no pair is closer than its margin.
     reason : Reason or (n,) int
         The first reason that applies, in the order of `Reason`.
-    joint : str or list of str, or None
-        The joint that violates its limit most.
-    pair : (str, str) or list of such, or None
-        A pair that is too close, an obstacle second.
+    joint : str or None, or list of these
+        The joint that violates its limit most, if the reason is LIMIT.
+    pair : (str, str) or None, or list of these
+        A pair that is too close, if the reason is TOO_CLOSE. The name of an obstacle is second.
 
     Examples
     --------
@@ -479,7 +483,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
         quick = _quick_validity(cell, queries.plain_row(q), limits)
         if quick is not None:
             return quick
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
+    if not is_finite(tolerance):
         raise RobotError(f"tolerance is {tolerance!r:.80}, expected a finite number")
     try:
         values = np.array(q)
@@ -489,7 +493,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
         robot.configurations(q)  # raises the error
     values = values.astype(np.float64)
     lost = ~np.isfinite(np.atleast_2d(values)).all(axis=1)
-    if lost.any():  # kernels refuse such rows, so 0 replaces them, and their result is set below
+    if lost.any():  # kernels refuse NaN and infinity: 0 replaces them, and the reason of these rows is NOT_FINITE
         values[~np.isfinite(values)] = 0.0
     rows, stacked = robot.configurations(values)
     reason = np.where(lost, _NOT_FINITE, _VALID)
@@ -509,7 +513,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
 
 
 def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
-    """Return the result of `valid` for one configuration, or None if `valid` itself has to compute it."""
+    """Return the result of `valid` for one configuration, or None if `valid` has to check limits or general pairs."""
     robot = cell.robot
     if row is None or len(row) != robot.dof:
         return None

@@ -1,17 +1,15 @@
 """Roadmaps and free regions: edges and boxes of configurations that are known to be free.
 
-A free region is a box of configurations that is proven free, from one distance for each pair.
+A free region is a box of configurations around q that is proven free. The proof needs one distance for each pair. On
+the straight line from q to another configuration of the box, joint j moves by at most its half width. The distance of a
+pair decreases by at most the sum over the joints of half width times motion bound (`motion_bounds`). The box grows in
+proportion to the weights until a pair reaches its margin. Then the half width of each joint grows separately, until a
+pair reaches its margin (the bubble of Quinlan 1994, as a box).
 
-On the straight line from q to another configuration of the box, joint j moves by at most its half width. So a pair
-comes nearer by at most the sum of the half widths, each times the motion bound of the joint (`motion_bounds`). The box
-grows in proportion to the weights until a pair reaches its margin. Then each joint alone grows as far as all pairs
-allow (the bubble of Quinlan 1994, as a box).
-
-A roadmap is a graph of configurations and edges that several queries of one cell use (PRM).
-
-The nodes are drawn once, and each is joined with its nearest neighbours. Nodes that collide stay in the graph, since a
-change of the cell may make them free. A query joins the start and the goals with near free nodes, and the shortest way
-in the graph is then smoothed, proven and repaired as paths of `planner` are.
+A roadmap is a graph of configurations and edges that several queries of one cell use (PRM). The nodes are drawn once,
+and edges join each node with its nearest neighbours. Nodes that collide stay in the graph, since a change of the cell
+may make them free. A query joins the start and the goals with near free nodes. The shortest path in the graph is then
+smoothed, proven and repaired as in `planner`.
 """
 
 from __future__ import annotations
@@ -56,13 +54,13 @@ if TYPE_CHECKING:
 # --- free regions ----------------------------------------------------------------------------------------------------
 
 
-_FAR = 1e50
-_WIDEST = 1.0  #: largest half width of a translation, for which the motion bounds are computed
-_LESS = 1.0 - 2.0**-40  #: more than the rounding of sums of motions
+_FAR = 1e50  #: distance of a pair whose distance is not limited
+_WIDEST = 1.0  #: greatest half width of a translation; the motion bounds hold in a box of this half width
+_LESS = 1.0 - 2.0**-40  #: factor of the half widths, which covers the rounding of sums of motions
 
 
 def free_region(cell: Cell, rows: Array, weights: Row | None, margin: float) -> Array:
-    """Return the half widths of free boxes around configurations, (n, dof): 0 for a configuration that is not free."""
+    """Return the half widths of free boxes around configurations, (n, dof), or 0 if a configuration is not free."""
     dof = cell.robot.dof
     relative = np.ones(dof) if weights is None else np.array(weights, dtype=np.float64)
     if relative.shape != (dof,) or not ((relative > 0.0) & np.isfinite(relative)).all():
@@ -74,8 +72,9 @@ def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:
     room, motion = _room(cell, q, margin), _motions(cell, q)
     if not (room > 0.0).all():
         return np.zeros(len(q))
-    most = np.full(len(q), inf)
-    most[_joint_lengths(cell)] = _WIDEST
+    most, chain = np.full(len(q), inf), cell.robot._chain
+    for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
+        most[source : source + LENGTHS[kind]] = _WIDEST
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.nanmin(np.concatenate([room / (motion @ weights), most / weights]), initial=inf)
         half = np.minimum(scale * weights, most) if scale < inf else most
@@ -85,19 +84,12 @@ def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:
             half[j] = min(most[j], max(half[j], float(np.min(alone[motion[:, j] > 0.0], initial=inf))))
     half *= _LESS
     finite = np.where(np.isfinite(half), half, 0.0)
-    # rounding may leave a pair without room
+    # rounding may let the motion of a pair exceed its distance
     return half if (motion @ finite <= room).all() else np.zeros(len(q))
 
 
-def _joint_lengths(cell: Cell) -> Array:
-    chain, columns = cell.robot._chain, []
-    for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
-        columns += [source + n for n in range(LENGTHS[kind])]
-    return np.array(sorted(set(columns)), dtype=np.int64)
-
-
 def _room(cell: Cell, q: Array, margin: float) -> Array:
-    """Return each pair's distance at q minus its margin, rounded down, (pairs,); negative within the margin."""
+    """Return a lower bound of the distance minus the margin of each pair at q, (pairs,)."""
     row, convex = np.ascontiguousarray(q[None]), len(cell.layout.pairs)
     out, which, _ = queries.every(cell, row, np.full(convex, _FAR))
     lower = np.concatenate([np.where(which[0] == FAR, _FAR, out[0, :, 1]), general_pairs.bounds(cell, row)[0][0]])
@@ -112,7 +104,7 @@ def _around(q: Array) -> Array:
 
 
 def _motions(cell: Cell, q: Array) -> Array:
-    """Return bounds of the relative motion of each pair if one number of q changes by 1, (pairs, dof)."""
+    """Return upper bounds of the relative motion of each pair per unit change of each joint value, (pairs, dof)."""
     arms, chain = motion_bounds(cell, _around(q)).arms, cell.robot._chain
     motion, joints = np.zeros((len(cell.slots), len(q))), np.zeros((6, len(chain.parent)))
     for j in range(len(q)):
@@ -126,14 +118,14 @@ def _motions(cell: Cell, q: Array) -> Array:
 # --- roadmaps --------------------------------------------------------------------------------------------------------
 
 
-_JOINED = 10  #: near free nodes that the start and each goal are joined with
+_JOINED = 10  #: number of near free nodes with which the start and each goal are joined
 
 
 class Roadmap:
     """A graph of configurations and edges, made by `Checker.roadmap`, for many plans in one cell.
 
-    After a change of the checker the next `plan` or `update` tests all edges again. Only one thread at a time may
-    use a roadmap.
+    After a change of the checker, the next call of `plan` or `update` tests all edges again. Only one thread at a time
+    may use a roadmap.
 
     Attributes
     ----------
@@ -147,7 +139,7 @@ class Roadmap:
     Parameters
     ----------
     checker, samples, rest, request, workers
-        As in `Checker.roadmap`, which makes roadmaps.
+        As in `Checker.roadmap`. ``request`` contains the other options of that method.
 
     Raises
     ------
@@ -169,8 +161,8 @@ class Roadmap:
         "nodes",
     )  # fmt: skip
     _cell: Cell | None  #: the cell of the last update
-    _free_nodes: Ints
-    _tree: cKDTree  #: of the free nodes
+    _free_nodes: Ints  #: indices of the free nodes at the last update
+    _tree: cKDTree  #: the free nodes at the last update
     nodes: Array
     edges: Ints
     free: Bools
@@ -194,7 +186,7 @@ class Roadmap:
         self.update()
 
     def _neighbours(self) -> Ints:
-        """Return the edges (m, 2) of each node to its nearest nodes, as many as PRM* needs (Karaman, Frazzoli 2011)."""
+        """Return edges (m, 2) of each node to its nearest nodes, as many as in PRM* (Karaman and Frazzoli 2011)."""
         places = _places(self._joints, self.nodes)
         near = cKDTree(places, boxsize=_periods(self._joints)).query(places, _most(self._joints, len(places)) + 1)[1]
         ends = np.stack([np.broadcast_to(np.arange(len(near))[:, None], near.shape), near], axis=-1).reshape(-1, 2)
@@ -207,7 +199,7 @@ class Roadmap:
         Returns
         -------
         bool
-            True if the checker has changed, so that the edges were tested.
+            True if the checker had changed, and the edges were tested.
 
         Examples
         --------
@@ -242,32 +234,31 @@ class Roadmap:
         certify: bool = True,
         progress: Progress | None = None,
     ) -> Plan:
-        """Return a short path from a configuration to one of some goals, proven free also between samples.
+        """Return a short path from a start to one of several goals, proven free also between samples.
 
-        The goal with the shortest path in the graph is used. The path is smoothed, proven and repaired as by
-        `Checker.plan`. If the graph has no path, or the path has no proof, a path is searched as by `Checker.plan`.
+        The goal with the shortest path in the graph is used. The path is smoothed, proven and repaired as in
+        `Checker.plan`. Without a path in the graph, or without a proof, a path is searched as in `Checker.plan`.
 
         Parameters
         ----------
         start : (dof,) float
             The first configuration: radians, and the robot's unit of length.
         goals : (dof,) or (g, dof) float
-            Joints that the roadmap does not move have its ``rest`` values.
+            The goals. Joints that the roadmap does not move have the values of ``rest``, also in ``start``.
         seconds : float
             Time limit of the search, the smoothing and the proof.
-        touching : collection of (str, str)
-        certify : bool
-        progress : callable, optional
+        touching, certify, progress
             As in `Checker.plan`.
 
         Returns
         -------
         Plan
+            The path, its status, the index of the goal where the path ends, and the proof.
 
         Raises
         ------
         RobotError, UnsupportedPair
-            As in `Checker.plan`, or a joint that does not move differs from its value in ``rest``.
+            As in `Checker.plan`.
 
         Examples
         --------
@@ -282,7 +273,7 @@ class Roadmap:
         return plan(self._cell, start, goals, request, self._path)
 
     def _path(self, planner: Planner, start: Array, goals: Array) -> tuple[Array, int] | None:
-        """Return the shortest path in the graph to a goal, and the goal's index, or None without a path."""
+        """Return the shortest path in the graph from the start to a goal, and the goal's index, or None."""
         nodes, robot, joints = len(self.nodes), planner.cell.robot, self._joints
         others = np.delete(np.arange(robot.dof), joints.columns)
         if (start[others] != self.nodes[0, others]).any():
@@ -306,10 +297,10 @@ class Roadmap:
         goal = int(far[nodes + 1 :].argmin())
         if far[nodes + 1 + goal] == inf:
             return None
-        way = [nodes + 1 + goal]
-        while way[-1] != nodes:
-            way.append(int(before[way[-1]]))
-        path = rows[way[::-1]]
+        back = [nodes + 1 + goal]
+        while back[-1] != nodes:
+            back.append(int(before[back[-1]]))
+        path = rows[back[::-1]]
         turning = joints.columns[joints.wraps]
         path[:, turning] = np.unwrap(path[:, turning], axis=0)
         return path, goal
@@ -320,12 +311,12 @@ class Roadmap:
 
 
 def _most(joints: JointSpace, nodes: int) -> int:
-    """Return the number of neighbours of a node: k of PRM*, which is asymptotically optimal."""
+    """Return the number of neighbours of a node. It is k of PRM*, whose paths converge to the shortest path."""
     return min(ceil(e * (1.0 + 1.0 / len(joints.columns)) * log(nodes)), nodes - 1)
 
 
 def _lengths(first: Array, second: Array) -> Array:
-    # scipy ignores edges of the length 0
+    # scipy treats an edge of length 0 as missing
     lengths: Array = np.maximum(np.linalg.norm(second - first, axis=1), np.finfo(float).tiny)
     return lengths
 
@@ -336,15 +327,18 @@ def _periods(joints: JointSpace) -> Array:
 
 
 def _places(joints: JointSpace, rows: Array) -> Array:
-    """Return the numbers of q that move, (n, moved). Those that wrap are from 0 to less than a full turn."""
+    """Return the joint values that move, (n, moved). Values that wrap are reduced to [0, 2 pi)."""
     places = rows[:, joints.columns]
     places[:, joints.wraps] %= 2.0 * pi
-    places[:, joints.wraps] *= 1.0 - np.finfo(float).eps  # the remainder of a tiny negative number is a whole turn
+    places[:, joints.wraps] *= 1.0 - np.finfo(float).eps  # the remainder of a tiny negative number is 2 pi
     return places
 
 
 def _ends(joints: JointSpace, rows: Array, edges: Ints) -> tuple[Array, Array]:
-    """Return both ends of edges, (m, dof) each: a joint that wraps turns the shorter way, beyond its bounds."""
+    """Return the first and second configurations of edges, (m, dof) each.
+
+    From the first to the second, a joint that wraps turns the shorter way, so its second value may be out of bounds.
+    """
     first, second = rows[edges[:, 0]], rows[edges[:, 1]]
     turning = joints.columns[joints.wraps]
     gap = second[:, turning] - first[:, turning]

@@ -1,8 +1,8 @@
 """Safety reports: the pairs of a cell that come closer than their margins in a programme of motions.
 
-Each motion is certified with the margins of all pairs. A pair that is too close, or undecided, is measured alone and
-removed, and the proof starts again with the remaining pairs. At the end every pair that is not listed is proven to keep
-its margin along the whole motion.
+Each motion is certified with the margins of all pairs. If a pair stops the proof, its least distance is computed
+separately, and the proof starts again without this pair. At the end every pair that is not in the report is proven to
+keep its margin along the whole motion.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from gjk3d.wording import count, format_gap, json_ready, number
 SCHEMA_VERSION = 1
 #: verdicts of a pair that is not proven to keep its margin, the worst first
 VERDICTS = ("collision", "too close", "open")
-#: column heads of `motion_cells` and `row_cells`, with the metres of a URDF and the seconds of a trajectory
+#: column heads for `motion_cells` and `row_cells`; the units assume a URDF in metres and a trajectory in seconds
 MOTION_HEAD = ("motion", "verdict", "least distance, m", "at, s", "pair")
 ROW_HEAD = ("verdict", "motion", "pair", "margin, m", "least distance, m", "at, s", "too close since, s")
 
@@ -49,11 +49,11 @@ class SafetyPlace:
     Attributes
     ----------
     configuration : tuple of float
-        The numbers of q: radians, and the robot's unit of length.
+        The joint values: radians, and the robot's unit of length.
     point_a, point_b : tuple of float
-        The nearest or deepest points, in world axes. NaN if no pair is checked.
-    moved : tuple of (str, tuple)
-        Names of moving obstacles with the rows of their poses (4, 4) at that time.
+        The nearest or deepest points, in world coordinates. NaN if no pair is checked.
+    moved : tuple of (str, list)
+        The name of each moving obstacle, and the rows of its pose (4, 4) at the time of the least distance.
 
     Examples
     --------
@@ -78,18 +78,19 @@ class SafetyRow:
     motion : str
         The name of the motion in the programme.
     a, b : str
-        Names, an obstacle second.
+        Names of two links or objects. The name of an obstacle is second.
     margin : float
         The margin of the pair, in the robot's unit.
     distance, lower, upper : float
-        The least signed distance that was found in the motion, in the robot's unit, and its proven bounds.
+        The least signed distance that was found in the motion, in the robot's unit, and proven bounds of the least
+        distance.
     time : float
-        The time of this distance.
+        The time of ``distance``.
     since : float
-        The first time at which the pair is certainly too close, or NaN.
+        The first time at which the pair is known to be too close, or NaN.
     verdict : {"collision", "too close", "open"}
-        "collision": the pair touches. "too close": it comes closer than its margin. "open": its bounds enclose the
-        margin.
+        "collision": the pair touches. "too close": the pair comes closer than its margin. "open": the margin is between
+        ``lower`` and ``upper``, so the pair is undecided.
     place : SafetyPlace
         Configuration and points at ``time``.
 
@@ -126,13 +127,15 @@ class SafetyMotion:
     start, end : float
         The first and the last time of the trajectory.
     verdict : {"kept", "collision", "too close", "open"}
-        The worst verdict of its pairs. "kept" is proven for all pairs, between samples too.
+        The worst verdict of all pairs in this motion. "kept" means that all pairs are proven to keep their margins,
+        also between samples.
     distance, lower, upper : float
-        The least signed distance of all pairs, in the robot's unit, and its proven bounds.
+        The least signed distance of all pairs that was found, in the robot's unit, and proven bounds of the least
+        distance.
     time : float
-        The time of this distance.
+        The time of ``distance``.
     pair : (str, str) or None
-        The pair of this distance.
+        The pair with ``distance``, or None if no pair is checked.
     place : SafetyPlace
         Configuration and points at ``time``.
 
@@ -158,7 +161,7 @@ class SafetyMotion:
 
 @dataclass(frozen=True, slots=True)
 class SafetyReport:
-    """Result of `Checker.safety`: true if every pair is proven to keep its margin in every motion.
+    """Result of `Checker.safety`. As a bool, it is true if every pair is proven to keep its margin in every motion.
 
     Attributes
     ----------
@@ -167,9 +170,9 @@ class SafetyReport:
     margin : float
         The margin, in the robot's unit, of all pairs without a margin from `Checker.set_margin`.
     motions : tuple of SafetyMotion
-        In the order of the programme.
+        The motions, in the order of the programme.
     rows : tuple of SafetyRow
-        Pairs that are not proven to keep their margin, the worst first. All other pairs are proven.
+        Pairs that are not proven to keep their margin, the worst first. All other pairs are proven to keep theirs.
     checker : Checker
         A copy of the checker at the time of the query.
 
@@ -203,7 +206,7 @@ class SafetyReport:
         return not self.rows
 
     def to_text(self) -> str:
-        """Return the headline and the tables of motions and of pairs as text."""
+        """Return the report as text: the headline, the table of motions, and the table of unproven pairs."""
         first = [motion_cells(item) for item in self.motions]
         parts = [self.headline, _table(MOTION_HEAD, first)]
         if self.rows:
@@ -211,7 +214,7 @@ class SafetyReport:
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values, with None for numbers that are not finite."""
+        """Return the report as a dict of JSON values, with None for numbers that are not finite."""
         motions, rows = ([asdict(item) for item in some] for some in (self.motions, self.rows))
         document = {
             "schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), "robot": self.robot,
@@ -221,7 +224,7 @@ class SafetyReport:
         return ready
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the report as a JSON document, and write it if a path is given.
+        """Return the report as a JSON document. If a path is given, the document is also written to this file.
 
         Parameters
         ----------
@@ -239,7 +242,7 @@ class SafetyReport:
         return text
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report as one page for any browser, also offline, and return its path.
+        """Write the report as one HTML page that works offline, and return the path of the page.
 
         Parameters
         ----------
@@ -257,7 +260,7 @@ class SafetyReport:
 
     @property
     def headline(self) -> str:
-        """The number of motions that are proven to keep every margin, as text.
+        """A text with the number of motions that are proven to keep every margin, and the number of unproven pairs.
 
         Examples
         --------
@@ -280,13 +283,13 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
-    """Return the texts of `MOTION_HEAD` for a motion."""
+    """Return the cells of a motion as texts, in the columns of `MOTION_HEAD`."""
     least = format_gap(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
-    """Return the texts of `ROW_HEAD` for a pair."""
+    """Return the cells of a pair as texts, in the columns of `ROW_HEAD`."""
     since = "-" if row.since != row.since else number(row.since, 4)
     least = format_gap(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
@@ -322,7 +325,7 @@ def safety(
         rows += undercut
         query = timed_query(around, trajectory, moving)
         nearest = trajectory_clearance(query, resolution, tolerance, workers)
-        # pairs that are not listed are proven to keep their margins, which is a lower bound of their distances
+        # Pairs that are not in ``undercut`` are proven to keep their margins, so these are bounds of their distances.
         least = min([float(query.cell.margins.min(initial=inf)), *(row.lower for row in undercut)])
         lower = max(nearest.lower, min(least, nearest.upper))
         worst = min((row.verdict for row in undercut), key=VERDICTS.index, default="kept")
@@ -388,7 +391,7 @@ def _undercut(
 
 
 def _is_of(base: Base, pair: Pair) -> Bools:
-    """Return True for each pair of collision geometries in ``base.pairs`` whose links are those in ``pair``."""
+    """Return for each pair of units in ``base.pairs`` whether its links have the two names ``pair``, (pairs,) bool."""
     names = np.array([base.robot.links[unit.link] for unit in base.units], dtype=object)
     owners: Bools = np.array([set(item) == set(pair) for item in names[base.pairs].tolist()], dtype=bool)
     return owners
@@ -409,7 +412,7 @@ def _only(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _rebuilt(around: Surroundings, chosen: Bools, objects: dict[str, CollisionObject]) -> Surroundings:
-    """Return surroundings with ``objects``, and with only the pairs of link geometries where ``chosen`` is True."""
+    """Return surroundings with the given objects, and only the pairs of ``base.pairs`` where ``chosen`` is True."""
     base = around.base.with_pairs(around.base.pairs[chosen])
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))

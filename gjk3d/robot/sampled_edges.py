@@ -1,14 +1,15 @@
 """Tests of edges by samples, several configurations at once in SIMD lanes: link poses, and pairs that are apart.
 
-A row holds one number of `LANES` configurations side by side, so that one instruction works on two, four or eight of
-them. The compiler vectorises the loops over lanes if arrays are flat and the offsets of rows are constant. The number
-of lanes is a variable, so that loops are not unrolled.
+A row contains the same number of `LANES` configurations side by side, so that one instruction computes with two, four
+or eight configurations. The compiler vectorises the loops over lanes if arrays are flat and the offsets of rows are
+constant. The number of lanes is a variable, so that loops are not unrolled.
 
-Poses have the bits that `gjk3d.robot.kinematics.link_poses` gives one configuration alone. The test of a pair is
-coarser than the first test of `gjk3d.robot.cell_kernels.pair_collides`, so pairs that are apart here are apart there.
+All bits of the poses are the same as in the result of `gjk3d.robot.kinematics.link_poses` for one configuration. The
+test of a pair in lanes is coarser than the first test of `gjk3d.robot.cell_kernels.pair_collides`, so a pair that is
+apart in the first is also apart in the second.
 
 Lanes are filled with samples of one or several edges. A single configuration is an edge of one sample. A pair is tested
-for all lanes together. The lanes in which the pair may be near are then tested one by one.
+in all lanes together. The lanes in which the pair may be near are then tested one by one.
 """
 
 from __future__ import annotations
@@ -56,26 +57,29 @@ _PLACES = 16  #: first index of the positions in a row of `Lanes.spots`
 SPOT = _PLACES + 6 * LANES  #: length of a row of `Lanes.spots`
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
 _NORMAL = shape_layout.FLOAT_HEAD  #: first index of the normal of a half-space; its offset follows
-#: relative to distances and radii: twice what `gjk3d.robot.bodies.between_capsules` takes off for rounding
+#: twice the bound of rounding errors in `gjk3d.robot.bodies.between_capsules`, relative to distances and radii
 _ROUNDING = 4e-9
-#: relative to coordinates: the rounding of a position
+#: bound of the rounding error of a position, relative to its coordinates
 _PLACED = 1e-13
-_SINGLE = 2.0**-24  #: rounding of single precision
+_SINGLE = 2.0**-24  #: unit roundoff of single precision
 _LEAST_SINGLE = 1e-18  #: squares of smaller lengths lose digits in single precision
-_TRIES = 3  #: lanes whose free space is measured, see `not_free`
+_TRIES = 3  #: number of lanes whose free space is computed, see `not_free`
 
 
 class Lanes(NamedTuple):
-    """Poses of the links and slots at `LANES` configurations. A row has one number of each configuration."""
+    """Poses of the links and slots at `LANES` configurations. A row contains a number for each of these.
 
-    q: Array1  #: a row for each number of a configuration
+    A row of ``spots`` (slots, `SPOT`) describes the capsule of a slot. Its first nine numbers, which `spot` writes, are
+    in the frame of the link: the middle of the capsule (3), the vector from the middle to an end (3), the radius of a
+    ball about the middle, the radius of the capsule, and a length that bounds all coordinates. `place_lanes` writes the
+    error of the positions to index 9, and the radius of the ball in single precision to index 10. The middles and the
+    vectors in the world follow from index `_PLACES`, as six rows.
+    """
+
+    q: Array1  #: a row for each joint value
     turns: Array1  #: three rows: the value of a joint, its sine, its cosine
-    poses: Array1  #: twelve rows for each link, row by row of its transform
-    reach: Array1  #: (links,), the greatest distance of each link from the origin
-    #: (slots, `SPOT`): in the link frame the middle of a capsule and the vector from there to an end, the radii of a
-    #: ball about the middle and of the capsule, and the length of their rounding, see `spot`; two numbers that
-    #: `place_lanes` writes, the error of both and the radius in single precision; then the middles and the vectors in
-    #: the world
+    poses: Array1  #: twelve rows for each link: the first three rows of its (4, 4) transform
+    reach: Array1  #: (links,), a bound of the distance of each link's origin from the world's origin in all lanes
     spots: Array2
     centers: Floats32_3  #: (slots, 6, 8), the middles in the world in single precision, for tests of eight lanes
 
@@ -85,9 +89,9 @@ class Lanes(NamedTuple):
 
 @kernel
 def _sines(turns: Array, count: int) -> None:
-    """Write to ``turns`` the sines and the cosines of its first ``count`` numbers, which are angles."""
+    """Write the sines and the cosines of the first ``count`` numbers of ``turns``, which are angles, to ``turns``."""
     large = 0
-    # no branch in this loop, or the compiler does not vectorise it; the rare large angles are redone below
+    # With a branch in this loop the compiler would not vectorise it. The rare large angles are computed again below.
     for k in range(count):
         x = turns[k]
         turns[LANES + k], turns[2 * LANES + k] = small_turn(x)
@@ -99,7 +103,7 @@ def _sines(turns: Array, count: int) -> None:
 
 @kernel
 def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
-    # read before the loop: the compiler must assume that the writes below may overlap the origin
+    # The origin is read before the loop, since the compiler must assume that the writes in the loop may change it.
     a0, a1, a2, a3 = origin[0, 0], origin[0, 1], origin[0, 2], origin[0, 3]
     b0, b1, b2, b3 = origin[1, 0], origin[1, 1], origin[1, 2], origin[1, 3]
     c0, c1, c2, c3 = origin[2, 0], origin[2, 1], origin[2, 2], origin[2, 3]
@@ -115,7 +119,11 @@ def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
 
 @kernel
 def _rotate(pose: Array, turns: Array, a: int, b: int, sign: float, count: int) -> None:
-    """Rotate the pose of a link in all lanes about one of its axes, which combines its columns a and b."""
+    """Rotate the pose of a link in all lanes about a coordinate axis of the link.
+
+    The rotation combines the columns a and b of the pose. ``turns`` contains its sines and cosines, and ``sign`` is 1
+    or -1, the direction of the joint along the coordinate axis.
+    """
     for i in range(3):
         u, v = (4 * i + a) * LANES, (4 * i + b) * LANES
         first, second = pose[u : u + LANES], pose[v : v + LANES]
@@ -139,7 +147,10 @@ def _slide(pose: Array, turns: Array, x: float, y: float, z: float, count: int) 
 def _moved_alone(
     chain: Chain, lanes: Lanes, i: int, pose: Array, matrix: Array, m: Array, q: Array, count: int
 ) -> None:
-    """Write the pose of link i in each lane, one lane at a time, with `gjk3d.robot.kinematics.move`."""
+    """Apply the motion of joint i to ``pose`` in each lane, one lane at a time, by `gjk3d.robot.kinematics.move`.
+
+    ``matrix`` and ``m`` (4, 4) and ``q`` (dof,) are scratch memory.
+    """
     axis, column = (chain.axis[i, 0], chain.axis[i, 1], chain.axis[i, 2]), chain.source[i]
     for k in range(count):
         for j in range(q.shape[0]):
@@ -163,10 +174,10 @@ def _along_axis(axis: Array) -> int:
 
 @kernel
 def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
-    """Write the pose of link i in all lanes at once; return False if its joint has no vectorised form."""
+    """Apply the motion of joint i to ``pose`` in all lanes at once. Return False if its form cannot be vectorised."""
     axis, column, turns = chain.axis[i], chain.source[i] * LANES, lanes.turns
-    # Nearly all revolute joints turn about a coordinate axis, where the products with 0 and 1 of the general rotation
-    # are exact: mixing two columns gives the same bits.
+    # Nearly all revolute joints turn about a coordinate axis. The rotation then only combines two columns, with the
+    # same bits as the general rotation, whose products with 0 and 1 are exact.
     main = _along_axis(axis)
     if not (chain.kind[i] == SLIDING or (chain.kind[i] == TURNING and main >= 0)):
         return False
@@ -183,9 +194,9 @@ def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
 
 @kernel
 def link_lanes(chain: Chain, lanes: Lanes, matrix: Array, m: Array, q: Array, count: int) -> None:
-    """Write the poses of links in all lanes, and each link's greatest distance from the origin.
+    """Write the poses of all links in ``count`` lanes to ``lanes``, and bounds of their distances from the origin.
 
-    ``matrix`` and ``m`` (4, 4) and ``q`` (dof,) are scratch.
+    ``matrix`` and ``m`` (4, 4) and ``q`` (dof,) are scratch memory.
     """
     poses, reach = lanes.poses, lanes.reach
     for i in range(chain.parent.shape[0]):
@@ -225,10 +236,10 @@ def _floor(layout: Layout, k: int, out: Array) -> None:
 
 @kernel
 def spot(layout: Layout, k: int, out: Array) -> None:
-    """Write the capsule of slot k in the frame of its link as a row of `Lanes.spots`.
+    """Write the capsule of slot k in the frame of its link to ``out``, a row of `Lanes.spots`.
 
-    For a half-space the row has its normal in the world, its offset, the number of its sides, and the residual of its
-    pose. Its ball is infinite.
+    For a half-space the row contains its normal in the world, its offset, the number of its sides, and the residual of
+    its pose. The radius of its ball is infinite.
     """
     if layout.starts[k, 2] == NO_CAPSULE:
         _floor(layout, k, out)
@@ -244,14 +255,14 @@ def spot(layout: Layout, k: int, out: Array) -> None:
         off += (at - middle) * (at - middle)
         half += end * end
         size += abs(middle) + abs(end) + abs(at) + abs(r[9 + i])
-    # either radius gives a ball about the middle that holds the shape: the smaller one counts
+    # Two balls about the middle contain the shape. The radius of the smaller ball is used.
     out[6] = min(sqrt(half) + f[o + 6], sqrt(off) + f[ball + _RHO] + f[ball + _RADIUS])
     out[7], out[8] = f[o + 6], size + out[6]
 
 
 @inlined
 def _place_moving(s: Array, pose: Array, count: int) -> None:
-    """Write the positions of a row of `Lanes.spots`, whose link has the poses ``pose``."""
+    """Write the positions in the world to ``s``, a row of `Lanes.spots`. ``pose`` contains the poses of its link."""
     point, a, b, c, u, v, w = s[_PLACES:], s[0], s[1], s[2], s[3], s[4], s[5]
     for i in range(3):
         r, p = 4 * LANES * i, LANES * i
@@ -263,9 +274,9 @@ def _place_moving(s: Array, pose: Array, count: int) -> None:
 
 @inlined
 def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
-    """Write the ends of the capsule of slot k in the world for each lane, and the error of their positions.
+    """Write the position of the capsule of slot k in the world for each lane, and the error of this position.
 
-    A negative ``link`` is the world.
+    ``link`` is the link of the slot, negative for the world.
     """
     s, center = lanes.spots[k], lanes.centers[k].reshape(3 * LANES)
     point = s[_PLACES:]
@@ -289,12 +300,12 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     s, t = lanes.spots[a], lanes.spots[b]
     p, near = s[_PLACES:], plain(0)
     x, y, z, offset, two_sided = t[0], t[1], t[2], t[3], t[4] > 1.0
-    # The two errors contain `_PLACED` times all lengths. So the quotient gives 8 residuals times all lengths, no less
-    # than in `above_plane`.
+    # The two errors contain `_PLACED` times all lengths. So the quotient yields 8 times the residual times all lengths,
+    # which is at least the error term of `above_plane`.
     least = margin + (s[9] + t[9]) * (1.0 + 8.0 / _PLACED * t[5]) + s[7]
     for n in range(count):
         h = x * p[n] + y * p[LANES + n] + z * p[2 * LANES + n] - offset
-        # a capsule reaches |u| below its middle: h - |u| is the height of its lower end, without the radius
+        # |u| is the height of the middle above the lower end of the capsule's segment, so its lower end is at h - |u|
         u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]
         h = abs(h) if two_sided else h
         near |= 0 if h - abs(u) > least else 1 << n
@@ -304,7 +315,7 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 @inlined
 def _near_in_single(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Return the result of `near_balls` in single precision, which may set more bits and takes a third of the time."""
-    # these radii contain the rounding of the middles; the factor covers the rounding of the squared distance
+    # The radii include the rounding of the middles. The factor covers the rounding of the squared distance.
     wide = max((lanes.spots[a, 10] + lanes.spots[b, 10] + margin) * (1.0 + 16.0 * _SINGLE), _LEAST_SINGLE)
     apart = vectors.balls_apart(lanes.centers, a, b, plain(0), wide * wide)
     if count > vectors.LANES:
@@ -339,7 +350,7 @@ def _near_capsules(lanes: Lanes, a: int, b: int, margin: float, count: int) -> i
         d = x * x + y * y + z * z
         u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]
         v = x * q[3 * LANES + n] + y * q[4 * LANES + n] + z * q[5 * LANES + n]
-        # gap is the projected gap times sqrt(d): comparing squares avoids the root
+        # ``gap`` is the gap of the projections times sqrt(d). Comparing squares avoids the root.
         gap = d * (1.0 - _ROUNDING) - abs(u) - abs(v)
         near |= 0 if gap > 0.0 and gap * gap > d * square else 1 << n
     return near
@@ -350,7 +361,7 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Return one bit for each lane: 1 if slots a and b may be within a margin, 0 if they are proven farther apart.
 
     The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
-    gap between the projections is a lower bound of the distance, as it is for any direction.
+    gap between the projections on any line is a lower bound of the distance.
     """
     if lanes.spots[b, 6] == inf:
         return _near_floor(lanes, a, b, margin, count)
@@ -359,18 +370,19 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     return _near_capsules(lanes, a, b, margin, count)
 
 
-MOST_STEPS = 2.0**28  #: most steps of one edge; more would take minutes and mean a mistaken resolution
-_TOGETHER = 8  #: loops over lanes run over those in use, rounded up to a multiple of the widest vector
-#: Orders of samples. `IN_ORDER` finds the first sample that is not free. `ANY_HIT` finds any such sample, and `COARSE`
-#: tests only the first samples in that order, for edges that a proof tests next.
+MOST_STEPS = 2.0**28  #: greatest number of steps of one edge; more steps would take minutes
+_TOGETHER = 8  #: lanes of the widest vector; loops run over a multiple of this number of lanes
+#: Orders of samples. `IN_ORDER` finds the first sample that is not free. `ANY_HIT` finds any sample that is not free.
+#: `COARSE` tests only the first samples in the order of `ANY_HIT`, for edges that a proof tests next.
 IN_ORDER, ANY_HIT, COARSE = range(3)
-#: of `Samples.next`: the next edge and its next sample, the first edge and the edge to stop at, the distance of samples
-#: out of order, the samples of each edge in a round, those left of the present edge, and 1 if another round is needed
+#: Indices in `Samples.next`: the present edge and its next sample, the first edge and the edge after the last, the
+#: distance of two samples out of order, the number of samples of each edge in a round, the number of these that are
+#: left for the present edge, and 1 if another round is needed. `_NEXT` is the length of `Samples.next`.
 _EDGE, _SAMPLE, _START, _STOP, _STRIDE, _SHARE, _LEFT, _MORE, _NEXT = range(9)
-_LARGER = 4  #: ratio of the samples of each edge in a round to those in the round before
-_ALL = 1 << 62  #: samples of each edge, in order
-_COARSE = 4  #: samples of each edge in the last round of `COARSE`
-_NUMBERS = 2 * LANES + _NEXT + 1  #: of `LaneScratch.ints`
+_LARGER = 4  #: factor by which the number of samples of each edge grows from one round to the next
+_ALL = 1 << 62  #: number of samples of each edge in a round of `IN_ORDER`: no limit
+_COARSE = 4  #: number of samples of each edge in the last round of `COARSE`
+_NUMBERS = 2 * LANES + _NEXT + 1  #: length of `LaneScratch.ints`
 
 
 class Edges(NamedTuple):
@@ -378,25 +390,25 @@ class Edges(NamedTuple):
 
     q0: Array2
     q1: Array2
-    spacing: Array1  #: (dof,), the most that each number of q may change between two samples
-    begin: Ints1  #: the first sample that is tested in order
-    steps: Ints1  #: the number of samples less one
-    at: Ints1  #: the first sample that collides, or the next one to test
-    which: Ints1  #: the pair that collides there
+    spacing: Array1  #: (dof,), greatest change of each joint value between two samples
+    begin: Ints1  #: (edges,), the first sample that is tested with `IN_ORDER`
+    steps: Ints1  #: (edges,), the number of samples minus 1
+    at: Ints1  #: (edges,), the sample that collides, or the next sample to test
+    which: Ints1  #: (edges,), the pair that collides at this sample, or `FREE`, `UNSURE` or `REFUSED`
 
 
 class Samples(NamedTuple):
-    """The samples of edges that the lanes hold."""
+    """The samples of edges that are in the lanes, and the samples that follow."""
 
     edges: Edges
-    edge: Ints1  #: edge of each lane
-    sample: Ints1  #: sample of each lane
-    next: Ints1  #: see `_EDGE`
+    edge: Ints1  #: index of the edge in each lane
+    sample: Ints1  #: index of the sample in each lane
+    next: Ints1  #: the state of the iteration over samples, with the indices `_EDGE`, `_SAMPLE` and so on
     sequence: int  #: `IN_ORDER`, `ANY_HIT` or `COARSE`
 
 
 class LaneScratch(NamedTuple):
-    """Scratch memory of `first_hits_of_many`, for lanes and for tests of single lanes; see `lane_scratch`."""
+    """Scratch memory of `first_hits_of_many`, for all lanes and for tests of single lanes. `lane_scratch` makes it."""
 
     numbers: Array1
     spots: Array2
@@ -405,7 +417,7 @@ class LaneScratch(NamedTuple):
     rows: Array3
     balls: Array3
     stamp: Ints2
-    used: Ints1  #: 1 for each slot that moves and is in a pair
+    used: Ints1  #: (slots,), 1 for a slot that moves and is in a pair, else 0
     ints: Ints1
 
 
@@ -414,17 +426,17 @@ class Task(NamedTuple):
 
     chain: Chain
     layout: Layout
-    order: Ints1  #: of pairs, likely hits first
-    margins: Array1
-    axes: Array2  #: the last axis of each pair, then of each sub-pair
+    order: Ints1  #: the order in which convex pairs are tested, likely hits first
+    margins: Array1  #: (pairs,)
+    axes: Array2  #: the last GJK axis of each pair, then of each sub-pair
     scratch: LaneScratch
-    poses: Array3  #: (2, 4, 4), scratch
+    poses: Array3  #: (2, 4, 4), scratch memory
     simplex: Array2
     q: Array1
 
 
 def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> LaneScratch:
-    """Return scratch memory for a robot with ``dof`` numbers in q and ``links`` links. Static slots are placed."""
+    """Return scratch memory for a robot with ``dof`` joint values and ``links`` links, with the static slots placed."""
     slots = len(layout.link)
     scratch = LaneScratch(
         np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)),
@@ -438,7 +450,10 @@ def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> Lane
 
 @entry
 def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, centers: Floats32_3, used: Ints1) -> None:
-    """Write the spots of all slots in pairs, the positions of static slots, and 1 to ``used`` for each moving slot."""
+    """Write the rows of `Lanes.spots` for all slots in pairs, and the positions of static slots.
+
+    1 is written to ``used`` for each slot in a pair that moves. ``of_bodies`` contains rows of `Bodies.pairs`.
+    """
     none, link = layout.floats[:0], layout.link
     lanes = Lanes(none, none, none, none, spots, centers)
     used[:] = 0
@@ -455,7 +470,7 @@ def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, centers: Float
 
 @inlined
 def lanes_in(scratch: LaneScratch, dof: int, links: int) -> Lanes:
-    """Return `Lanes` in the arrays of ``scratch``; the first four are consecutive parts of ``numbers``."""
+    """Return `Lanes` in the memory of ``scratch``. The first four arrays are consecutive parts of ``numbers``."""
     numbers = scratch.numbers
     a = dof * LANES
     b = a + 3 * LANES
@@ -468,10 +483,10 @@ def lanes_in(scratch: LaneScratch, dof: int, links: int) -> Lanes:
 
 @kernel
 def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
-    """Return the number of steps for which no step changes q by more than ``spacing``; -1 if q is not finite.
+    """Return the least number of steps for which no step changes q by more than ``spacing``, or -1 if q is not finite.
 
-    Two ends that differ take at least one step, so both are sampled however coarse ``spacing`` is. The number is capped
-    at `MOST_STEPS` + 1, which `_begin` refuses.
+    If the two ends differ, the number is at least 1, so both ends are sampled. It is at most `MOST_STEPS` + 1, which
+    `_begin` refuses.
     """
     widest, differ = 0.0, plain(0)
     for j in range(q0.shape[0]):
@@ -486,7 +501,7 @@ def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
 
 @kernel
 def _next_edge(samples: Samples) -> None:
-    """Store the next sample of the present edge, and advance to the next edge that is not decided."""
+    """Store the next sample of the present edge, and advance to the next edge without a hit."""
     next, edges, e = samples.next, samples.edges, samples.next[_EDGE]
     if e >= next[_START] and edges.which[e] == FREE:
         edges.at[e] = next[_SAMPLE]
@@ -499,7 +514,7 @@ def _next_edge(samples: Samples) -> None:
         return
     s, steps = edges.at[e], edges.steps[e]
     next[_SAMPLE], next[_LEFT] = s, next[_SHARE]
-    # the samples of a level are odd multiples of half of their distance
+    # the samples of a level are the odd multiples of half of their distance
     next[_STRIDE] = 2 * (s & -s)
     if s == steps:
         next[_STRIDE] = 2
@@ -509,10 +524,10 @@ def _next_edge(samples: Samples) -> None:
 
 @kernel
 def _next_round(samples: Samples) -> bool:
-    """Return to the first edge, for more samples of each edge; return False if all are tested.
+    """Return to the first edge for the next round of samples. Return False if no samples are left.
 
-    Colliding edges usually collide at one of their first samples. So lanes first hold one sample of many edges, and
-    most colliding edges take one lane.
+    Most colliding edges collide at one of their first samples. So the first round has few samples of each edge, and
+    most colliding edges occupy few lanes.
     """
     next = samples.next
     if next[_MORE] == 0 or (samples.sequence == COARSE and next[_SHARE] >= _COARSE):
@@ -525,11 +540,11 @@ def _next_round(samples: Samples) -> bool:
 
 @kernel
 def _next_sample(samples: Samples) -> None:
-    """Advance to the next sample of an edge, or past its last one.
+    """Advance to the next sample of the present edge, or past its last sample.
 
-    Unless samples are tested in order, the end of an edge comes first, because a planner has not tested it yet. The
-    samples between follow from coarse to fine (van der Corput order, level by level), which finds a collision early.
-    The beginning comes last.
+    With `ANY_HIT` and `COARSE` the end of an edge comes first, because a planner has not tested it yet. The inner
+    samples follow from coarse to fine (van der Corput order, level by level), which finds a collision early. The
+    beginning comes last.
     """
     next, steps = samples.next, samples.edges.steps[samples.next[_EDGE]]
     if samples.sequence == IN_ORDER:
@@ -538,7 +553,7 @@ def _next_sample(samples: Samples) -> None:
         next[_SAMPLE] = steps + 1
     else:
         next[_SAMPLE] += next[_STRIDE]
-        while next[_SAMPLE] >= steps:  # on to the next level, whose samples are half as far apart
+        while next[_SAMPLE] >= steps:  # the next level has half the distance between samples
             next[_STRIDE] //= 2
             next[_SAMPLE] = next[_STRIDE] // 2
 
@@ -569,7 +584,7 @@ def _fill(samples: Samples, lanes: Lanes, q: Array) -> int:
 
 @kernel
 def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
-    """Return the bits ``alive`` of active lanes, without lanes ``first`` to n - 1 that have the same edge as lane k."""
+    """Return the bits ``alive`` of active lanes without lanes ``first`` to n - 1 that have the same edge as lane k."""
     for j in range(first, n):
         if samples.edge[j] == samples.edge[k]:
             alive &= ~(1 << j)
@@ -581,7 +596,7 @@ def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
 
 @inlined
 def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int, now: int) -> None:
-    """Copy the pose of a slot in lane k to ``frames``, for the tests of one configuration."""
+    """Write the pose of a slot in lane k to ``frames``, for tests of a single configuration. ``now`` is its stamp."""
     link = layout.link[slot]
     if link >= 0 and frames.stamp[slot] < now:
         pose, m = lanes.poses[POSE * link : POSE * link + POSE], frames.links[link]
@@ -595,10 +610,10 @@ def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int,
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
-    """Return the bits of ``near`` without lanes whose ball is proven farther than a margin from a static body.
+    """Return the bits ``near`` without lanes that prove a slot farther than a margin from a static body.
 
-    The free space around the ball in one lane often contains the balls in the next lanes too, so a few tries prove
-    most lanes.
+    The pair is row n of ``bodies``. The free space around the ball of the slot in one lane often contains its balls in
+    the neighbouring lanes, so a few tries prove most lanes. ``count`` is the number of lanes in use.
     """
     host, guest = bodies.pairs[n, 0], bodies.pairs[n, 1]
     if layout.link[host] >= 0:
@@ -611,7 +626,7 @@ def not_free(
             left += untried >> k & 1
         if left == 0:
             break
-        # the lane in the middle: its ball is nearest to most others
+        # the middle one of the untried lanes, whose ball is nearest to most other balls
         middle, skip = plain(-1), (left + 1) // 2
         for k in range(count):
             skip -= untried >> k & 1
@@ -637,7 +652,7 @@ def not_free(
 
 @inlined
 def _mostly_one_edge(samples: Samples, n: int) -> bool:
-    """Return whether most lanes are samples of one edge, so that the free space around a ball contains other balls."""
+    """Return whether most lanes have the same edge as the lane before. The free space in a lane is then useful."""
     same = plain(0)
     for k in range(1, n):
         same += 1 if samples.edge[k] == samples.edge[k - 1] else 0
@@ -646,16 +661,22 @@ def _mostly_one_edge(samples: Samples, n: int) -> bool:
 
 @inlined
 def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: int) -> int:
-    """Write pair p, which collides or may collide in lane k, to the edge of this lane; return the active lanes."""
+    """Write the hit of pair p in lane k to the edge of this lane, and return the bits of the lanes that stay active.
+
+    ``verdict`` is 1 if the pair collides, or 2 if it is undecided.
+    """
     e = samples.edge[k]
     samples.edges.at[e], samples.edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
-    # in order, samples before this one may still collide, and must still be tested
+    # With `IN_ORDER`, earlier samples of the edge may also collide, so they must still be tested.
     return _without(samples, k if samples.sequence == IN_ORDER else 0, k, n, alive)
 
 
 @inlined
 def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tuple[Lanes, Samples]:
-    """Return scratch memory for lanes and samples. Write the steps of every edge, and `REFUSED` for invalid edges."""
+    """Return the lanes, and the samples of the edges ``start`` to ``stop`` - 1, before the first sample.
+
+    The number of steps of each edge is written to ``edges``, and `REFUSED` for an invalid edge.
+    """
     scratch, ints = task.scratch, task.scratch.ints
     lanes = lanes_in(scratch, task.q.shape[0], task.chain.parent.shape[0])
     samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : 2 * LANES + _NEXT], sequence)
@@ -665,7 +686,7 @@ def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tu
         edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
     next = samples.next
     next[_START], next[_STOP], next[_EDGE], next[_MORE] = start, stop, start - 1, 0
-    # a few edges fill half of the lanes, which takes as long as one lane
+    # few edges have several samples each in the first round, since half of the lanes take as long as one lane
     next[_SHARE] = _ALL if sequence == IN_ORDER else max(_TOGETHER // max(stop - start, 1), 1)
     _next_edge(samples)
     return lanes, samples
@@ -673,9 +694,9 @@ def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tu
 
 @kernel
 def _place_next(task: Task, lanes: Lanes, samples: Samples) -> tuple[int, int]:
-    """Fill the lanes with samples, and place all slots.
+    """Fill the lanes with the next samples, and place all slots.
 
-    Returns the number of samples, and this number rounded up to a multiple of the vector width.
+    Return the number of samples, and this number rounded up to a multiple of the vector width.
     """
     layout, used = task.layout, task.scratch.used
     n = _fill(samples, lanes, task.q)
@@ -694,12 +715,12 @@ def _place_next(task: Task, lanes: Lanes, samples: Samples) -> tuple[int, int]:
 def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write each edge's first sample that is not free, and a pair that is closer than its margin at this sample.
 
-    Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples. No number of q changes by more than
-    ``spacing`` from one sample to the next. `IN_ORDER`, samples are tested from begin[e] to the first collision.
-    `ANY_HIT`, they are tested in the order of `_next_sample`, and the result is any sample that is not free. ``at`` is
-    the number of the sample, ``which`` the pair. If all samples are free, ``which`` is `FREE` and ``at`` is past the
-    last sample. ``which`` is `UNSURE` if GJK alone cannot decide, and `REFUSED` if q is not finite or there are too
-    many samples.
+    Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples. The joint values change by at most
+    ``spacing`` from one sample to the next. With `IN_ORDER`, samples are tested from begin[e] to the first collision.
+    With `ANY_HIT`, they are tested in the order of `_next_sample`, and the result is any sample that is not free. The
+    index of the sample is written to ``at``, and the pair to ``which``. If all samples are free, ``which`` is `FREE`
+    and ``at`` is past the last sample. ``which`` is `UNSURE` if GJK alone cannot decide, and `REFUSED` if q is not
+    finite or there are too many samples.
     """
     lanes, samples = _begin(task, edges, start, stop, sequence)
     n, count = _place_next(task, lanes, samples)
@@ -711,7 +732,7 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, sequence
 @kernel
 def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write the result of `first_hits_of_many` for a cell that may have bodies."""
-    # samples of one edge next to a body share the free space around them, see `not_free`
+    # among bodies each edge is tested separately, since its samples often share the free space around a ball
     together = plain(1) if bodies.order.shape[0] > 0 and sequence != IN_ORDER else max(stop - start, 1)
     for first in range(start, stop, together):
         lanes, samples = _begin(task, edges, first, min(first + together, stop), sequence)
@@ -737,7 +758,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int)
     """Test the convex pairs in n lanes, write the hits, and return the bits of the lanes without a hit."""
     layout, scratch, order, margins = task.layout, task.scratch, task.order, task.margins
     alive, now = (1 << n) - 1, scratch.ints[_NUMBERS - 1]
-    # pairs outside, lanes inside: a lane that collides saves all its later pairs
+    # The outer loop runs over pairs: after a collision in a lane, the later pairs are not tested in this lane.
     for r in range(order.shape[0]):
         p = order[r]
         a, b = layout.pairs[p, 0], layout.pairs[p, 1]

@@ -1,9 +1,9 @@
 """Allowed pairs from samples: pairs that collide in all samples, pairs that collide in none, and proofs for the latter.
 
-If a joint turns, the distance between a shape above and a shape below the joint changes by no more than the angle times
-the greatest distance of the nearer shape from the joint's axis (Schwarzer, Saha, Latombe 2005). So a box of
-configurations is free if the distance at its middle is greater than the change over its half widths. Boxes are halved
-until each is free.
+If a joint turns, the distance between a shape above and a shape below the joint changes by at most the angle times the
+greatest distance of a shape from the axis of the joint, for the nearer of the two shapes (Schwarzer, Saha, Latombe
+2005). A box of configurations is free if the distance of the two shapes at its middle is greater than this change over
+its half widths. Boxes are halved until each is free.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from gjk3d.errors import RobotError
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.cell_kernels import FAR
-from gjk3d.robot.kinematics import FLOATING, LENGTHS, NUMBERS, SLIDING, TURNING
+from gjk3d.robot.kinematics import FLOATING, LENGTHS, SLIDING, TURNING
 from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
 from gjk3d.robot.srdf import AllowedPairs
+from gjk3d.robot.trajectories import angle_columns
 from gjk3d.typing import Array, Bools, Ints, Row
 from gjk3d.wording import above, count
 
-_AT_ONCE = 256  #: configurations in memory at once
-FREE, HIT, OPEN = range(3)
-_SHARE = 0.3  #: of the samples in the whole work, for the progress
-_ROUNDING = 1e4  #: distance that a proof leaves free, relative to the error of poses
+_AT_ONCE = 256  #: greatest number of configurations in memory at once
+FREE, HIT, OPEN = range(3)  #: results of a proof: the pair is proven apart, it touches, or no result
+_SHARE = 0.3  #: share of the samples in the whole work, for the progress
+_ROUNDING = 1e4  #: distance that must remain between two links in a proof, as a multiple of the error of poses
 
 
 def allow_by_sampling(
@@ -42,41 +43,41 @@ def allow_by_sampling(
     upper: Row | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> AllowedPairs:
-    """Return the pairs of links that need no check, with reasons. The robot does not change.
+    """Return the pairs of links that need no check, with reasons. The robot is not changed.
 
-    A pair is "adjacent" if its links share a joint, see `Robot.adjacent`. It is "default" if it collides at the
-    configuration ``default``, which is free in reality. It is "always" or "never" if it collides in all samples or in
-    none. With 95 % confidence, the opposite of "always" or "never" occurs in less than a share of
-    ``1 - 0.05 ** (1 / samples)`` of all configurations (about ``3 / samples``). That is not a proof, as ``evidence`` of
-    the result states. For pairs without a collision a proof is then tried, with more configurations. ``proven`` of the
-    result has the pairs that cannot touch within the limits. A pair that is already allowed for another reason keeps
-    that reason.
+    A pair gets the reason "adjacent" if its links share a joint (see `Robot.adjacent`), "default" if it collides at the
+    configuration ``default``, "always" if it collides in all samples, and "never" if it collides in no sample. With
+    95 % confidence, the opposite of "always" or "never" occurs in less than a share of ``1 - 0.05 ** (1 / samples)`` of
+    all configurations (about ``3 / samples``). This statistical result is not a proof. The attribute ``evidence`` of
+    the result states it. For pairs without a collision a proof is then tried, with more configurations. The attribute
+    ``proven`` of the result lists the pairs that cannot touch within the limits. A pair that is already allowed for
+    another reason keeps its reason.
 
     Parameters
     ----------
     robot : Robot
-        The robot, with collision shapes.
+        A robot with collision shapes.
     samples : int
-        Number of configurations, drawn uniformly within the limits. Turns without limits are drawn from -pi to pi, and
-        turns of floating joints from all rotations.
+        Number of configurations, drawn uniformly within the limits. Angles without limits are drawn from -pi to pi, and
+        rotations of floating joints from all rotations.
     seed : int
         The same seed gives the same samples.
     prove : int
-        Greatest number of configurations for the proof of one pair. 0 makes no proofs. Distant pairs with few joints
-        between them can be proven.
+        Greatest number of configurations for the proof of one pair. With 0 no proofs are tried. A proof succeeds for
+        distant pairs with few joints between them.
     default : (dof,) float, optional
-        A configuration that is free in reality. A pair that collides at this configuration has faulty shapes, and is
-        allowed everywhere. Without a default, all pairs that collide in only some samples stay checked.
+        A configuration that is free in reality. The shapes of a pair that collides at this configuration are faulty, so
+        the pair is allowed everywhere. Without ``default``, all pairs that collide in only some samples stay checked.
     lower, upper : (dof,) float, optional
-        Limits in place of those of the robot. They are required for prismatic joints without limits between links with
-        shapes.
+        Limits that replace the limits of the robot. They are required for prismatic joints without limits between links
+        with shapes.
     progress : callable, optional
-        Called from time to time with the progress, from 0 to 1.
+        Called from time to time with the completed share, from 0 to 1.
 
     Returns
     -------
     AllowedPairs
-        Assign the result to ``robot.allowed`` to use it.
+        The allowed pairs. Assign the result to ``robot.allowed`` to use it.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def allow_by_sampling(
     for start in range(0, samples, _AT_ONCE):
         if progress is not None:
             progress(_SHARE * start / samples)
-        # a pair with both a collision and a free sample stays checked, so it needs no more samples
+        # A pair with a collision in one sample and no collision in another stays checked, so it needs no more samples.
         open_ = np.flatnonzero(~(collided & free))
         q = draw(robot, rng, min(_AT_ONCE, samples - start), low, high)
         hits = link_pairs.touch(q, open_)
@@ -131,7 +132,7 @@ def allow_by_sampling(
             continue
         names = robot.links[a], robot.links[b]
         verdict = OPEN if hit or prove < 1 else proofs.verdict((a, b), prove)
-        if verdict == HIT:  # the proof found a collision that the samples missed
+        if verdict == HIT:  # a configuration of the proof collides, although no sample does
             continue
         allowed.allow(*names, "always" if hit else "never")
         if verdict == FREE:
@@ -150,10 +151,10 @@ def allow_by_sampling(
 
 
 def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
-    """Return finite limits (low, high) of each number of q, (dof,) each.
+    """Return finite limits (low, high) of each joint value, (dof,) each.
 
-    They are the arguments, or else the robot's limits, or -pi and pi for turns without limits. Other infinite limits,
-    whose joints move no pair, become 0.
+    They are ``lower`` and ``upper``, or else the limits of the robot, or -pi and pi for angles without limits. Other
+    infinite limits belong to joints that move no pair, and become 0.
     """
     low, high = (
         (limit if bound is None else robot.configurations(bound, name)[0][0]).copy()
@@ -169,7 +170,7 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
                 joint = robot.joints[k]
                 raise RobotError(
                     f"joint {joint.name if joint else ''!r} between links {robot.links[a]!r} and {robot.links[b]!r} "
-                    "is prismatic without limits. Pass lower= and upper="
+                    "is prismatic without limits, expected limits. Pass lower= and upper="
                 )
     low[~np.isfinite(low)] = high[~np.isfinite(high)] = 0.0
     with np.errstate(over="ignore"):
@@ -184,19 +185,18 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
 
 
 def limit_turns(robot: Robot, low: Array, high: Array) -> None:
-    """Write to ``low`` and ``high`` -pi and pi for turns without limits, and a full turn for those with one limit."""
-    for kind, column in zip(robot._chain.kind.tolist(), robot._chain.source.tolist(), strict=True):
-        for c in range(column + LENGTHS[kind], column + NUMBERS[kind]):
-            if low[c] == -inf and high[c] == inf:
-                low[c], high[c] = -pi, pi
-            elif low[c] == -inf:
-                low[c] = high[c] - 2.0 * pi
-            elif high[c] == inf:
-                high[c] = low[c] + 2.0 * pi
+    """Replace infinite limits of angles in ``low`` and ``high`` by -pi and pi, or by a full turn from one limit."""
+    for c in angle_columns(robot).tolist():
+        if low[c] == -inf and high[c] == inf:
+            low[c], high[c] = -pi, pi
+        elif low[c] == -inf:
+            low[c] = high[c] - 2.0 * pi
+        elif high[c] == inf:
+            high[c] = low[c] + 2.0 * pi
 
 
 def _below(robot: Robot, link: int, joint: int) -> bool:
-    """Return whether a link is the child link of a joint, or one of its descendants. A joint has its child's number."""
+    """Return whether a link is the child of a joint, or a descendant of the child. A joint has its child's number."""
     while link >= 0:
         if link == joint:
             return True
@@ -206,7 +206,7 @@ def _below(robot: Robot, link: int, joint: int) -> bool:
 
 def draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
     """Return ``count`` configurations drawn uniformly within limits. Rotations of floating joints are uniform."""
-    # rotation vectors drawn uniformly in a cube would not be uniform rotations, so these columns are drawn again
+    # Rotation vectors drawn uniformly in a cube are not uniform rotations, so these columns are drawn again.
     q = rng.uniform(low, high, (count, robot.dof))
     for k in np.flatnonzero(robot._chain.kind == FLOATING).tolist():
         c = int(robot._chain.source[k]) + 3
@@ -216,7 +216,7 @@ def draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: A
 
 
 class LinkPairs:
-    """Contact queries for pairs of links (n, 2), which may be allowed pairs."""
+    """Collision queries for pairs of links (n, 2), which may be allowed pairs."""
 
     __slots__ = ("_cell", "_count", "_links")
 
@@ -225,11 +225,11 @@ class LinkPairs:
         self._cell, self._count = build(Base(robot, pairs)), len(pairs)
         number = {pair: k for k, pair in enumerate(map(tuple, pairs.tolist()))}
         of = np.sort(self._cell.layout.link[self._cell.slots], axis=1)
-        #: the pair of links of each pair of shapes
+        #: index of the pair of links for each pair of shapes
         self._links = np.array([number[tuple(pair)] for pair in of.tolist()], dtype=np.int64)
 
     def touch(self, q: Array, selected: Ints | slice = slice(None)) -> Bools:
-        """Return whether each selected pair touches at each configuration, (configurations, pairs)."""
+        """Return whether each selected pair touches at each configuration of q (n, dof), as (n, selected pairs)."""
         links = self._links
         answer, wanted = np.zeros((len(q), self._count), dtype=bool), np.zeros(self._count, dtype=bool)
         wanted[selected] = True
@@ -241,7 +241,7 @@ class LinkPairs:
 
 
 class Proofs:
-    """Proofs that pairs of links (n, 2) are apart within limits. Hulls replace the shapes of links."""
+    """Proofs that pairs of links (n, 2) do not touch within limits. Hulls replace the shapes of links."""
 
     __slots__ = ("_bounds", "_cell", "_high", "_low", "_robot", "_slots")
 
@@ -273,7 +273,7 @@ class Proofs:
             q = np.tile(rest, (len(middle), 1))
             q[:, columns] = middle
             changes = half @ weights.T + slack
-            # a pair that is `FAR` is proven farther apart than the greatest change
+            # a pair that is `FAR` is proven farther apart than the greatest change of its distance
             out, which, _ = queries.every(cell, q, changes.max(axis=0))
             lower = np.where(which == FAR, inf, out[..., 1])
             touching = (lower <= 0.0).any(axis=1)
@@ -281,7 +281,7 @@ class Proofs:
                 return HIT if LinkPairs(self._robot, np.array([pair])).touch(q[touching]).any() else OPEN
             left = (lower <= changes).any(axis=1)
             middle, half = middle[left], half[left]
-            # each box is halved along the number of q that changes the distance most
+            # each box is halved along the joint value that changes the distance most
             widest = np.argmax(half * weights.max(axis=0, initial=0.0), axis=1) if len(half) else []
             rows = np.arange(len(half))
             half[rows, widest] *= 0.5
@@ -292,9 +292,10 @@ class Proofs:
 
 
 def change_of_distances(cell: Cell, low: Array, high: Array) -> tuple[Array, float]:
-    """Return bounds of the change of each pair's distance per unit of each number of q, (pairs, dof), and pose errors.
+    """Return bounds of the change of each pair's distance per unit of each joint value, (pairs, dof).
 
-    The bounds of a pair are NaN if a joint between its links is planar or floating.
+    The bounds of a pair are NaN if a joint between its links is planar or floating. The second result is a distance
+    that covers the errors of poses.
     """
     chain = cell.robot._chain
     bounds = motion_bounds(cell, np.stack([low, high])[None])

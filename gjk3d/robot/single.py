@@ -1,7 +1,8 @@
 """`Checker.free` and `Checker.distances` of one configuration as builtins, which call the kernels directly.
 
-A builtin computes the result only if the Python method has prepared a record for the present surroundings, and no other
-thread uses the cell at the same time. Otherwise it calls the method.
+The Python method prepares a record: an array of words, which are addresses and integers of 8 bytes, for the present
+state of the checker. The builtin computes the result from the record if the state has not changed and no other thread
+uses the cell at the same time. Otherwise it calls the Python method.
 """
 
 from __future__ import annotations
@@ -23,29 +24,30 @@ from gjk3d.robot.results import RobotDistances, distances_of_one
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell
 
-# words of a builtin: the Python method, the offsets of the slots for its record and of `_settings` in a checker, and
-# the name of a keyword
+# Words of a builtin: the Python method, the offsets of the slots `_quick` (or `_quick_distances`) and `_settings` in a
+# checker, and the name of the keyword argument.
 SLOW, PREPARED, SETTINGS_SLOT, KEYWORD = range(4)
-# words of a prepared record: the settings, the number of dof, the address for q, the arguments of the entry, their
-# number, the entry itself, the address of its result, the two methods of the lock, False
+# Words of a prepared record: the settings, the number of joint values, the address of the copy of q, the arguments
+# of the entry, their number, the entry, the address of its result, the methods `acquire` and `release` of the lock, and
+# the object False.
 SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAITING = range(10)
-# of distances there follow: the function that makes a result, the integers 0 and `REFUSED`, and a result without
-# rows with its limit
+# Further words for `Checker.distances`: the function that makes a result, the integers 0 and `REFUSED`, and a result
+# without rows together with its limit.
 MAKE, ZERO, REFUSAL, EMPTY, LIMIT = range(10, 15)
-_FARTHEST = 1e50  #: greatest limit of a search that the kernel takes
+_FARTHEST = 1e50  #: greatest limit of a search that the kernel accepts
 
 
 def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
-    """Return the builtin's record of addresses, or None if the Python method has to compute the result.
+    """Return the record for `Checker.free`, or None if the Python method must compute the result.
 
-    `gjk3d.robot.queries.quick` has to be called for the cell before.
+    `gjk3d.robot.queries.quick` must have been called for the cell.
     """
     if cell.cache.free is None or cell.walked < len(cell.slots):
         return None
     if cell.cache.single is None:
         row, lock, (entry, args) = np.empty(cell.robot.dof), cell.memory.lock, cell.cache.free
         args, methods = (row, *args), (lock.acquire, lock.release)
-        # the words are addresses: the tuple that is cached below keeps the objects alive
+        # The words contain addresses of objects. The tuple that is cached below keeps these objects alive.
         words = [
             id(settings), cell.robot.dof, row.ctypes.data, id(args) + tuple.__basicsize__, len(args), id(entry),
             cell.cache.answer.ctypes.data, *map(id, methods), id(False),
@@ -56,9 +58,9 @@ def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
 
 
 def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
-    """Return the record of distances, or None if the Python method has to compute the result.
+    """Return the record for `Checker.distances`, or None if the Python method must compute the result.
 
-    `gjk3d.robot.queries.near_of_one` has to be called for the cell before.
+    `gjk3d.robot.queries.near_of_one` must have been called for the cell.
     """
     if cell.cache.near is None or len(cell.slots) > len(cell.layout.pairs):
         return None
@@ -70,7 +72,7 @@ def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
         def make(within: float, count: int) -> RobotDistances:
             try:
                 result = distances_of_one(names, queries.written(near, row, count, False), within)
-                if count == 0:  # the same object is the result of the next calls, so its array is protected
+                if count == 0:  # later calls return the same object, so its array is made read-only
                     result.starts.flags.writeable = False
                     empty[:] = [result]
                     words[EMPTY], words[LIMIT] = id(result), unpack("q", pack("d", within))[0]
@@ -79,7 +81,7 @@ def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
                 lock.release()
 
         methods, numbers = (lock.acquire, lock.release), (0, REFUSED)
-        # the arguments of the entry, then those of `make`; 0 is written at each call
+        # the arguments of the entry, then the arguments of `make`; the builtin replaces each 0 at each call
         args = np.array([id(task), id(row), 0, id(rows), id(pairs), 0, 0], dtype=np.int64)
         words = np.array(
             [id(settings), len(row), row.ctypes.data, args.ctypes.data, len(args) - 2, id(near_of_one), 0,
@@ -93,7 +95,7 @@ def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
 
 @inlined
 def released(quick: int, answer: int) -> int:
-    """Release the lock of the record ``quick``, and return ``answer``, or -1 for an error."""
+    """Release the lock of a record, and return ``answer``, or -1 for an error. ``quick`` is the record's address."""
     result = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
     if result == 0:
         return -1
@@ -103,16 +105,15 @@ def released(quick: int, answer: int) -> int:
 
 @kernel
 def free_at(quick: int, numbers: int) -> int:
-    """Return the address of True (free) or False, 0 for no result, or -1 for an error.
+    """Return the address of True (free) or False, -1 for an error, or 0 if the Python method must compute the result.
 
-    The configuration is at address ``numbers``. 0 means that the Python method has to compute the result. ``quick`` is
-    the address of the record of `prepared`.
+    ``quick`` is the address of the record of `prepared`, and ``numbers`` is the address of the joint values.
     """
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
         return -1
     py.decref(got)  # True or False, which other references keep alive
-    # the lock is taken: another thread is in the kernel, and the method allocates memory of its own
+    # False means that another thread holds the lock. The Python method then allocates a new memory.
     if got != py.constant(py.BOOLS + 1):
         return 0
     for k in range(py.word(quick + 8 * JOINTS)):
@@ -130,9 +131,10 @@ def free_at(quick: int, numbers: int) -> int:
 
 @kernel
 def distances_at(quick: int, numbers: int, within: int) -> int:
-    """Return the address of the distances at the configuration at address ``numbers``, 0 or -1 as `free_at` does.
+    """Return the address of a `RobotDistances`, or -1 for an error, or 0 if the Python method must compute the result.
 
-    ``within`` is the address of a float.
+    ``quick`` is the address of the record of `prepared_distances`, ``numbers`` is the address of the joint values, and
+    ``within`` is the address of a Python float.
     """
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
@@ -148,7 +150,7 @@ def distances_at(quick: int, numbers: int, within: int) -> int:
     if count == 0:
         return released(quick, plain(-1))
     result = plain(0)
-    # small integers are the same objects everywhere in CPython, so their addresses are compared
+    # each small integer is a single object in CPython, so addresses are compared
     if count == py.word(quick + 8 * ZERO) and py.word(within + py.FLOAT) == py.word(quick + 8 * LIMIT):
         result = py.word(quick + 8 * EMPTY)
     if result != 0:
@@ -166,7 +168,7 @@ def distances_at(quick: int, numbers: int, within: int) -> int:
 
 @builtin
 def checker_distances(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the address of the result of `Checker.distances`, by the calling convention of `builtin`."""
+    """Return the address of the result of `Checker.distances`. `builtin` describes the arguments."""
     record = py.word(checker + py.word(words + 8 * PREPARED))
     is_named = names != 0 and nargs == 1 and py.word(names + py.SIZE) == 1
     if is_named:
@@ -188,7 +190,7 @@ def checker_distances(words: int, checker: int, args: int, nargs: int, names: in
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the address of the result of `Checker.free`, by the convention in `gjk3d._kernels.calls`."""
+    """Return the address of the result of `Checker.free`. `builtin` describes the arguments."""
     record = py.word(checker + py.word(words + 8 * PREPARED))
     if names == 0 and nargs == 1 and record != 0 and record != py.constant(py.NONE):
         quick = py.word(py.word(py.items_of(record)) + py.DATA)
@@ -206,7 +208,7 @@ def checker_free(words: int, checker: int, args: int, nargs: int, names: int) ->
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `gjk3d.robot.Checker` by name, each with the values of its words."""
+    """Return the builtins of `gjk3d.robot.Checker` by name, each with a function that returns its words."""
     return {
         "free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_settings")]),
         "distances": (

@@ -1,10 +1,10 @@
 """Spheres that cover the links of a robot, for planners that accept only spheres. Cover and excess are proven.
 
-The box around a link is cut into cubes. For each cube that may intersect a body, a sphere must contain the ball around
-the cube. The radius r of a sphere must satisfy r + d <= excess, where d is an upper bound of the signed distance of its
-centre from a body. The distance from a body is 1-Lipschitz, so no point of the sphere is farther from the body than
-r + d. The spheres are chosen greedily: the next sphere is the one that covers most of the remaining cubes (Chvatal
-1979). Then each sphere is shrunk to the cubes that it was chosen for.
+The box around a link is divided into cubes. For each cube that may intersect a body, a sphere must contain the ball
+around the cube. The radius r of a sphere must satisfy r + d <= excess, where d is an upper bound of the signed distance
+of the centre from a body. The distance from a body is 1-Lipschitz, so no point of the sphere is farther from the body
+than r + d. The spheres are chosen greedily: the next sphere covers the most of the remaining cubes (Chvatal 1979). Then
+each sphere is shrunk to the cubes that it covers first.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from gjk3d.robot.model import Robot
 
 _CUBES = 150_000  #: greatest number of cubes of one link
-_FINE = 30_000  #: preferred number of cubes. Smaller cubes need fewer spheres and more time.
-_CHOICE = 2_000  #: candidates for centres. Further centres are added only if they are needed.
-_ROUNDING = 1e-12  #: relative to lengths, added to radii
+_FINE = 30_000  #: preferred greatest number of cubes; smaller cubes need fewer spheres and more time
+_CHOICE = 2_000  #: approximate number of candidates for centres; further centres are added only if they are needed
+_ROUNDING = 1e-12  #: length that is added to radii to cover rounding, relative to the size of a link
 
 
 @compared()
@@ -46,11 +46,12 @@ class LinkSpheres(NamedTuple):
     Attributes
     ----------
     centers : (n, 3) float
-        In the frame of the link.
+        Centres of the spheres in the frame of the link.
     radii : (n,) float
-        In the robot's unit of length.
+        Radii of the spheres in the robot's unit of length.
     excess : float
-        Proven upper bound of the distance of the points of the spheres from the shapes of the link.
+        Proven upper bound of the distance of the points of the spheres from the shapes of the link, in the robot's unit
+        of length.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class RobotSpheres(NamedTuple):
     robot : Robot
         The robot that the spheres cover.
     links : dict
-        The spheres of each link with shapes, by its name.
+        The spheres of each link with shapes, by the name of the link.
     excess : float
         The greatest excess of all links, in the robot's unit.
 
@@ -95,7 +96,7 @@ class RobotSpheres(NamedTuple):
         return f"<RobotSpheres of {count(len(self.links), 'link')}: {spheres}, excess ≤ {above(self.excess, 3)}>"
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot with spheres as its shapes, for tools such as those of VAMP.
+        """Write the robot as a URDF with the spheres as its shapes, for tools such as those of VAMP.
 
         Parameters
         ----------
@@ -115,7 +116,7 @@ class RobotSpheres(NamedTuple):
         write_urdf(Path(path), self.robot.name, placed, self.robot._in_file_order(), self.robot.base)
 
     def to_curobo(self, path: str | os.PathLike[str]) -> None:
-        """Write the spheres as cuRobo's ``collision_spheres``, in YAML.
+        """Write the spheres as a YAML file with ``collision_spheres`` for cuRobo.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class RobotSpheres(NamedTuple):
         --------
         >>> spheres.to_curobo("arm_spheres.yml")  # doctest: +SKIP
         """
-        lines = [f"# each link is covered, and no sphere reaches farther than {self.excess!r} outside it"]
+        lines = [f"# the spheres cover each link, and no sphere reaches farther than {self.excess!r} outside its link"]
         lines.append("collision_spheres:")
         for name, spheres in self.links.items():
             lines.append(f"  {_quoted(name)}:")
@@ -141,9 +142,9 @@ def _quoted(name: str) -> str:
 
 
 def _float(x: float) -> str:
-    """Return a number in YAML's form."""
+    """Return a float as YAML text."""
     text = repr(x)
-    return text if "." in text else text.replace("e", ".0e")  # YAML reads 1e-05 as a text
+    return text if "." in text else text.replace("e", ".0e")  # YAML would read 1e-05 as text
 
 
 def cover(robot: Robot, excess: float, progress: Callable[[float], object] | None) -> RobotSpheres:
@@ -160,29 +161,30 @@ def cover(robot: Robot, excess: float, progress: Callable[[float], object] | Non
 
 
 def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
-    excess *= 1.0 - 1e-9  # a reserve for the rounding that is added below
+    excess *= 1.0 - 1e-9  # leaves room for the rounding errors that are added below
     middles, edge = _cubes(bodies, excess, name)
     rounding = _ROUNDING * (float(np.abs(middles).max()) + edge)
-    # Radius of the ball of a cube with the error of its middle. Radii below add the error of a distance of two middles.
+    # The radius of the ball around a cube includes the rounding error of its middle. The radii of spheres below also
+    # include the rounding error of the distance of two middles.
     ball = 0.5 * sqrt(3.0) * edge + rounding
     lower, upper = _distances(bodies, middles)
     needed = lower <= ball
     middles, upper = middles[needed], upper[needed]
-    # the ball of a cube is within the excess, since the distance of its middle from a body is at most its radius
+    # Each sphere may at least contain the ball of its own cube: its middle is at most this radius away from a body.
     reach = np.maximum(excess - upper, ball)
     chosen, owner = _greedy(middles, reach - ball, edge)
     far = np.zeros(len(chosen))
     np.maximum.at(far, owner, np.linalg.norm(middles - middles[chosen[owner]], axis=1))
     radii = far + (ball + rounding)
-    # Sum and radii are rounded by a few u, and the bounds of distances hold, so the factor is more than enough.
+    # The sum and the radii have rounding errors of a few units, which the factor 1 + _ROUNDING covers.
     outside = float((upper[chosen] + radii).max())
     return LinkSpheres(middles[chosen], radii, max(0.0, outside * (1.0 + _ROUNDING)))
 
 
 def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
-    """Return the middles of cubes that fill the box around all bodies, and the cubes' edge length.
+    """Return the middles of cubes that fill the box around all bodies, and the edge length of the cubes.
 
-    The edge length is as small as the limit of the number of cubes allows.
+    Three shares of the excess are tried as the edge length, until the number of cubes is within its limit.
     """
     boxes = [aabb(body.shape, body.pose) for body in bodies]
     low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
@@ -195,15 +197,15 @@ def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
     else:
         least = 2.0 * (float(np.prod(sizes)) / _CUBES) ** (1 / 3)
         raise RobotError(
-            f"excess is {excess:g}, too small for link {name!r} with the box {' x '.join(f'{x:g}' for x in sizes)}, "
-            f"expected about {least:.2g} or more"
+            f"excess is {excess:g}, which is too small for link {name!r} with the box "
+            f"{' x '.join(f'{x:g}' for x in sizes)}, expected about {least:.2g} or more"
         )
     sides = [0.5 * (a + b) + edge * (np.arange(n) - 0.5 * (n - 1)) for a, b, n in zip(low, high, counts, strict=True)]
     return np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, 3), edge
 
 
 def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
-    """Return lower and upper bounds of the signed distance of points from the nearest body."""
+    """Return lower and upper bounds of the signed distance of each point (n, 3) from the nearest body, (n,) each."""
     lower, upper = np.full(len(points), np.inf), np.full(len(points), np.inf)
     poses = np.tile(np.eye(4), (len(points), 1, 1))
     poses[:, :3, 3] = points
@@ -215,7 +217,7 @@ def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
 
 @kernel
 def _reached(points: Array, j: int, reach: float, open_: Ints, count: int) -> int:
-    """Return how many of the first ``count`` points in ``open_`` are within ``reach`` of point j."""
+    """Return the number of points within ``reach`` of point j, among the first ``count`` indices in ``open_``."""
     x, y, z, most, total = points[j, 0], points[j, 1], points[j, 2], reach * reach, 0
     for n in range(count):
         i = open_[n]
@@ -228,11 +230,12 @@ def _reached(points: Array, j: int, reach: float, open_: Ints, count: int) -> in
 def choose_greedily(
     points: Array2, reach: Array1, choice: Ints1, gains: Ints1, open_: Ints1, owner: Ints1, chosen: Ints1
 ) -> int:
-    """Write to ``chosen`` points that together reach all points, and to ``owner`` the chosen point of each point.
+    """Choose points that together reach all points, and return their number.
 
-    A point reaches all points within its ``reach``. ``choice`` has the indices of candidates, ``gains`` upper bounds of
-    the number of points that each reaches, ``open_`` the indices of all points. Points that no candidate reaches become
-    candidates in the order of their reach. Returns the number of chosen points.
+    A point reaches all points within its ``reach`` (n,). The indices of the chosen points are written to ``chosen``.
+    The position in ``chosen`` of the point that reaches each point is written to ``owner`` (n,). ``choice`` contains
+    the indices of candidates, ``gains`` upper bounds of the number of points that each candidate reaches, and ``open_``
+    the indices of all points. Points that no candidate reaches become candidates in the order of their reach.
     """
     count, made = open_.shape[0], plain(0)
     while count > 0:
@@ -242,7 +245,7 @@ def choose_greedily(
                 best = c
         j, gain = choice[best], gains[best]
         if gain > 0:
-            # gains only shrink: a candidate whose present gain is its bound reaches the most
+            # Gains only decrease, so a candidate whose present gain equals the greatest bound reaches the most points.
             gains[best] = _reached(points, j, reach[j], open_, count)
             if gains[best] < gain:
                 continue
@@ -267,11 +270,11 @@ def choose_greedily(
 
 
 def _greedy(points: Array, reach: Array, edge: float) -> tuple[Ints, Ints]:
-    """Return the indices of chosen points that reach all points, and for each point which chosen point reaches it."""
+    """Return the indices of chosen points that reach all points, and for each point an index into this array."""
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))
-    # a ball reaches no more cubes than fit into the ball that contains them
+    # the ball that contains all reached cubes bounds their number by its volume
     most = 4.0 / 3.0 * pi * (reach[choice] / edge + sqrt(0.75)) ** 3
     gains = np.minimum(np.ceil(most), len(points)).astype(np.int64)
     owner, chosen = np.empty(len(points), dtype=np.int64), np.empty(len(points), dtype=np.int64)

@@ -1,6 +1,6 @@
 """SRDF files: reading and writing of allowed pairs of links, groups and named poses.
 
-Joints, links, chains and subgroups of a group become names of joints, as in MoveIt.
+The joints, links, chains and subgroups of a group are resolved to names of joints, as in MoveIt.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.mechanism import Mechanism, listed
-from gjk3d.typing import Bools, Ints
+from gjk3d.typing import Ints
 from gjk3d.wording import expected_names
 
-#: reasons that gjk3d gives. An SRDF may have any text.
+#: reasons that gjk3d sets; an SRDF may contain any text as a reason
 REASONS = ("adjacent", "default", "always", "never", "user")
 
 
@@ -35,7 +35,7 @@ class AllowedPair(NamedTuple):
     link_a, link_b : str
         Names of the links, in the order of the links.
     reason : str
-        See `AllowedPairs`.
+        The reason why the pair may touch. `AllowedPairs` lists the reasons.
 
     Examples
     --------
@@ -70,11 +70,12 @@ class AllowedPairs:
     Attributes
     ----------
     evidence : str
-        As in the parameter.
+        The text of the parameter.
     proven : list of (str, str)
         Pairs with the reason "never" that are proven not to touch within the limits, see `allow_by_sampling`.
     unknown : list of AllowedPair
-        Pairs of an SRDF with a link that the robot does not have. They are ignored and written back.
+        Pairs of an SRDF with a link that the robot does not have. Checks ignore them, and `Robot.to_srdf` writes them
+        back.
 
     Raises
     ------
@@ -101,7 +102,7 @@ class AllowedPairs:
 
     _codes: Ints  #: (links, links), symmetric, 1 + the number of the reason, 0 for a checked pair
     _reasons: dict[str, int]  #: the number of each reason
-    _users: weakref.WeakSet[Any]  #: checkers, which are notified of each change
+    _users: weakref.WeakSet[Any]  #: checkers that are notified of each change
     evidence: str
     proven: list[tuple[str, str]]
     unknown: list[AllowedPair]
@@ -163,7 +164,7 @@ class AllowedPairs:
         Parameters
         ----------
         reason : str
-            The reason in `allow` or in the SRDF.
+            A reason that was passed to `allow` or read from an SRDF.
 
         Returns
         -------
@@ -186,7 +187,7 @@ class AllowedPairs:
         Returns
         -------
         str or None
-            None for a pair that is checked.
+            The reason, or None for a pair that is checked.
 
         Raises
         ------
@@ -214,7 +215,7 @@ class AllowedPairs:
             checker._pairs_changed()
 
     def _taken_by(self, checkers: Iterable[Any]) -> None:
-        """Store the checkers, which are notified of all later changes."""
+        """Add checkers that are notified of all later changes."""
         self._users.update(checkers)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -237,15 +238,6 @@ class AllowedPairs:
         self._codes[links, partners] = number
         self._codes[partners, links] = number
 
-    def _are_checked(self, pairs: Ints) -> Bools:
-        """Return True for each pair of link numbers, (n, 2), that is checked."""
-        checked: Bools = self._codes[pairs[:, 0], pairs[:, 1]] == 0
-        return checked
-
-    def _keys(self) -> Ints:
-        """Return the allowed pairs (a, b) of link numbers, a < b, as the sorted numbers a * links + b."""
-        return np.flatnonzero(np.triu(self._codes))
-
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
         """Return the numbers of two different links, the lower first. Other names are a `RobotError`."""
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
@@ -262,8 +254,7 @@ class AllowedPairs:
     def __iter__(self) -> Iterator[AllowedPair]:
         """Yield the pairs in the order of the links."""
         links, reasons = self.links, [*self._reasons]
-        for key in self._keys().tolist():
-            a, b = divmod(key, len(links))
+        for a, b in np.argwhere(np.triu(self._codes)).tolist():
             yield AllowedPair(links[a], links[b], reasons[self._codes[a, b] - 1])
 
     def __len__(self) -> int:
@@ -284,7 +275,7 @@ class AllowedPairs:
         return f"<AllowedPairs: {counts or 'none'}>"
 
 
-#: elements about checked pairs, which are written from `AllowedPairs`. All others are written back unchanged.
+#: elements that are written from `AllowedPairs`; all other elements of an SRDF are written back unchanged
 _ABOUT_PAIRS = ("disable_default_collisions", "disable_collisions", "enable_collisions")
 
 State = dict[str, tuple[float, ...]]
@@ -295,20 +286,20 @@ class Srdf(NamedTuple):
 
     name: str
     allowed: AllowedPairs
-    states: dict[str, State]  #: named poses: numbers of some joints
+    states: dict[str, State]  #: joint values of the named poses
     groups: Groups
     unused: str  #: a warning about elements that are not used, or empty
     elements: tuple[str, ...]  #: groups, end effectors and other elements as XML, to be written back
 
 
 def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
-    """Return the content of an SRDF for a robot with these links."""
+    """Return the content of an SRDF for a robot with the given names of links."""
     file, root = read_root(path)
     top = Place(root, str(file))
     names = list(links)
     link_names = set(names)
     allowed = AllowedPairs(names)
-    # in this order, as in MoveIt: defaults first, then pairs, and enabled pairs override both
+    # Order as in MoveIt: first the defaults, then disabled pairs. Enabled pairs override both.
     for place in top.children("disable_default_collisions"):
         link = place.text("link")
         if link in link_names:
@@ -329,7 +320,7 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
         raise ParseError(
             f"{file} is a <{root.tag}> with joints, expected an SRDF. Pass it as the robot if it is the URDF"
             if root.tag == "robot"
-            else f"{file} is not an SRDF, because its root is <{root.tag}>, expected <robot>. Name an .srdf file"
+            else f"{file} is not an SRDF, because its root is <{root.tag}>, expected <robot>. Pass the path of an SRDF"
         )
     if allowed.unknown and not len(allowed):
         first = allowed.unknown[0]
@@ -352,11 +343,11 @@ def _unused(file: Path, root: Element) -> str:
         f"<{tag}> {listed([name for name in tag_names if name])}".rstrip() for tag, tag_names in names.items()
     )
     cure = ". Use Robot.join(..., joints=...) for a base that moves." if "virtual_joint" in names else ""
-    return f"{file}: not used: {words}{cure}"
+    return f"{file}: these elements are not used: {words}{cure}"
 
 
 def _xml(element: Element) -> str:
-    """Return an element as text with fixed indentation, so that a second reading and writing changes nothing."""
+    """Return an element as text. The indentation is the same each time, also for an element that was written before."""
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")
@@ -371,7 +362,7 @@ def _states(top: Place) -> dict[str, State]:
     for name, place in zip(names, places, strict=True):
         key = name if counts[name] == 1 else f"{place.text('group')}/{name}"
         if key in states:
-            raise ParseError(f"{place.where}: there are two poses of the name {key!r}. Rename or remove one.")
+            raise ParseError(f"{place.where}: two poses have the name {key!r}. Rename or remove one.")
         states[key] = {
             joint.text("name"): joint.numbers("value", len(joint.text("value").split()))
             for joint in place.children("joint")
@@ -380,7 +371,7 @@ def _states(top: Place) -> dict[str, State]:
 
 
 def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) -> str:
-    """Return the text of an SRDF with the allowed pairs, and with further ``elements`` that are given as XML."""
+    """Return the text of an SRDF with the allowed pairs and with further ``elements``, each a text in XML."""
     root = Element("robot", {"name": name})
     for element in elements:
         root.append(ElementTree.fromstring(element))
@@ -395,12 +386,12 @@ def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) ->
     return f'<?xml version="1.0"?>\n{note}{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-#: Most names of joints that the chains and subgroups of a file may expand to
+#: greatest number of joint names in all chains and subgroups of a file together
 MAX_JOINTS = 1_000_000
 
 
 class Group(NamedTuple):
-    """A group of an SRDF as written."""
+    """A group of an SRDF, with the names in its elements."""
 
     joints: tuple[str, ...]
     links: tuple[str, ...]
@@ -409,11 +400,11 @@ class Group(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The groups of a file, and the names of virtual joints and frames, which are not part of the robot."""
+    """The groups of an SRDF, and the names of its virtual joints and their parent frames, which no URDF contains."""
 
     groups: dict[str, Group]
     virtual_joints: frozenset[str]
-    frames: frozenset[str]  #: parent frames of the virtual joints, where chains start as at the first link
+    frames: frozenset[str]  #: parent frames of virtual joints; a chain may start there instead of at the root
 
 
 def read_groups(top: Place) -> Groups:
@@ -422,7 +413,7 @@ def read_groups(top: Place) -> Groups:
     for place in top.children("group"):
         name = place.text("name")
         if name in groups:
-            raise ParseError(f"{place.where}: there are two groups of the name {name!r}. Rename or remove one.")
+            raise ParseError(f"{place.where}: two groups have the name {name!r}. Rename or remove one.")
         joints, links, subgroups = (
             tuple(child.text("name") for child in place.children(tag)) for tag in ("joint", "link", "group")
         )
@@ -436,8 +427,8 @@ def read_groups(top: Place) -> Groups:
 def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the joints of each group in the order of q, and the names in groups that the robot does not have.
 
-    A link in a group stands for the joint above it, a chain for the joints between its two links. Joints without
-    numbers in q, which are fixed joints and joints that mimic another, are left out.
+    A link in a group adds the joint above it. A chain adds the joints between its two links. Joints without numbers in
+    q are left out. These are fixed joints, and joints that mimic another joint.
     """
     tree = _Tree(robot, file_groups)
     members = {name: set(tree.joints_of(name, group)) for name, group in file_groups.groups.items()}
@@ -447,7 +438,7 @@ def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str
             parents[subgroup].append(name)
             if subgroup not in members:
                 tree.unknown.append(f"group {subgroup!r} in group {name!r}")
-    # each joint is added only once to each parent group, so loops of groups end
+    # Each joint is added only once to each parent group, so this ends even if groups contain each other.
     news = [(name, joint) for name, joints in members.items() for joint in joints]
     while news:
         name, joint = news.pop()
@@ -463,7 +454,7 @@ def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str
 
 
 class _Tree:
-    """The joints of a robot by their links."""
+    """The joint above each link of a robot, to resolve groups. ``unknown`` collects names that the robot lacks."""
 
     def __init__(self, robot: Mechanism, groups: Groups) -> None:
         self.above: Mapping[str, tuple[str, str] | None] = {
@@ -475,7 +466,7 @@ class _Tree:
         self._joints = 0
 
     def joints_of(self, name: str, group: Group) -> Iterator[str]:
-        """Yield the joints of a group without those of its subgroups, and record unknown names."""
+        """Yield the joints of a group without the joints of its subgroups. Unknown names are added to ``unknown``."""
         where = f"in group {name!r}"
         self.unknown += [f"joint {item!r} {where}" for item in group.joints if item not in self.names | self.virtual]
         links = [*group.links, *(link for chain in group.chains for link in chain)]
@@ -486,7 +477,7 @@ class _Tree:
                 yield above[0]
         for base, tip in group.chains:
             if base in self.above and tip in self.above:
-                # the joints on exactly one of the two paths to the root are those between base and tip
+                # a joint between base and tip is on exactly one of their two paths to the root
                 yield from self._up(base) ^ self._up(tip)
 
     def _up(self, link: str) -> set[str]:
@@ -498,8 +489,8 @@ class _Tree:
         return joints
 
     def count(self, joints: int) -> None:
-        """Add to the number of joints that chains and subgroups name. Too many are a `ParseError`."""
-        # a small file of nested groups may expand without end
+        """Add to the number of joints that chains and subgroups name. More than `MAX_JOINTS` are a `ParseError`."""
+        # a small file with nested groups may expand to a huge number of names
         self._joints += joints
         if self._joints > MAX_JOINTS:
             raise ParseError(f"groups of the SRDF expand to more than {MAX_JOINTS} joint names. Remove some groups.")

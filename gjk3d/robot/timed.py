@@ -5,23 +5,23 @@ a sample has the distance d, and the motion is proven to stay farther apart than
 d - e and d.
 
 A moving obstacle is attached to a prismatic joint and a revolute joint, both driven by the time. A `gjk3d.Motion` moves
-a point along a line and rotates the body about this point, as the two joints do. So the poses are those of a robot with
-two more links for each moving obstacle, and with the time as one more number of its configurations. Every query on
-robots therefore works for moving obstacles too.
+a point along a line and rotates the body about this point, as the two joints do. The poses are therefore those of a
+robot with two more links for each moving obstacle, and with the time as one more number of each configuration. So every
+query on robots works for moving obstacles too.
 
-A route is a chain of such motions. The trajectory is cut at the times of routes, and each stretch has its own cell.
+A route is a sequence of such motions. The trajectory is divided at the times of all routes, and each stretch between
+two such times has its own cell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf, isfinite, nan
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_workers, is_finite
 from gjk3d.errors import RobotError
 from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import matrices, parts, pose_rows
@@ -40,41 +40,41 @@ from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, between, 
 from gjk3d.typing import Array, Number, VectorLike
 from gjk3d.wording import expected_names, kind_of
 
-#: the motion of each moving obstacle by its name, over a whole trajectory or between two of its times, or a route of
-#: poses and their times
+#: the motion of each moving obstacle by its name: a `Motion` for the whole trajectory, or a `Motion` and the times of
+#: its start and end, or poses and their times
 Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]] | tuple[Any, VectorLike]]
 
 
 class _Mover(NamedTuple):
-    """The motion of an obstacle by a prismatic and a revolute joint, and the pose of its shape relative to these."""
+    """The motion of an obstacle by a prismatic and a revolute joint, and the pose of its shape in their frame."""
 
-    velocity: Array  #: velocity of the centre
-    turn: Array  #: angular velocity
-    begin: float  #: time since the start at which it is at its first pose
-    center: Array  #: its centre at that time
-    local: Array  #: its pose relative to the centre at that time
+    velocity: Array  #: (3,) velocity of the centre of rotation, in world axes
+    turn: Array  #: (3,) angular velocity, in world axes
+    begin: float  #: time of the first pose of the obstacle, since the start of the stretch
+    center: Array  #: (3,) centre of rotation at that time, in world coordinates
+    local: Array  #: (4, 4) pose of the obstacle relative to the centre at that time
 
 
 def clocked(
     base: Base, objects: Mapping[str, CollisionObject], margin: float, rules: Iterable[Rule], moving: Moving,
     times: tuple[float, float],
 ) -> tuple[Cell, float]:  # fmt: skip
-    """Return the cell of a robot with moving obstacles, and the greatest speed or rate of turn of an obstacle.
+    """Return the cell of a robot with moving obstacles, and the greatest speed or angular speed of an obstacle.
 
-    Configurations of the cell end with the time since the first time.
+    The last number of a configuration of the cell is the time since the first of ``times``, the start and the end.
     """
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
     clock_base = base.with_pairs(base.pairs, _with_carriers(base.robot, list(movers.values()), times[1] - times[0]))
     link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
     static = frozenset(name for name, item in objects.items() if item.link == WORLD)
-    # Attached objects come first in pairs. Obstacles are not checked against each other, so all may touch.
+    # Attached objects precede obstacles in the pairs. Obstacles are not checked against each other, so all may touch.
     every = [item for item in objects.values() if item.link != WORLD] + [
         item._replace(link=link[name], pose=movers[name].local, touch=item.touch | static) if name in movers else item
         for name, item in objects.items()
         if name in static
     ]
     speed = max((float(np.linalg.norm(rate)) for item in movers.values() for rate in item[:2]), default=0.0)
-    # a moving obstacle is attached to a carrier, so rules for all obstacles are repeated for it by name
+    # A moving obstacle is attached to a carrier link, so a rule for all obstacles is repeated for it by name.
     all_rules = [
         item for rule in rules for item in (rule, *(rule._replace(b=name) for name in movers if rule.b == OBSTACLES))
     ]
@@ -82,7 +82,7 @@ def clocked(
 
 
 def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
-    """Return the motion of an obstacle, after a check of its entry in ``moving``."""
+    """Return the motion of an obstacle, after a check of its ``entry`` in the argument ``moving``."""
     motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
         names = [item.name for item in objects.values() if item.link == WORLD]
@@ -110,12 +110,12 @@ def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times:
 
 
 def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> Robot:
-    """Return a robot with two more links for each moving obstacle, and the time as its last number."""
+    """Return a robot with two more links for each moving obstacle, and with the time as the last joint value."""
     new = robot._copied()
     chain, count = robot._chain, len(robot.links)
     rows: list[tuple[Any, ...]] = []
     for k, mover in enumerate(movers):
-        # on the root, which is static, since a tree has only one root
+        # The first carrier is attached to the root, which is static, since a tree cannot have a second root.
         for parent, kind, rate in ((0, SLIDING, mover.velocity), (count + 2 * k, TURNING, mover.turn)):
             origin, size = np.eye(4), float(np.linalg.norm(rate))
             if parent == 0:
@@ -130,40 +130,40 @@ def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> R
     ))  # fmt: skip
     new.links = robot.links + tuple(f"(carrier {k})" for k in range(2 * len(movers)))
     new.joints = robot.joints + (None,) * (2 * len(movers))
-    # each carrier is a separate rigid body, even if its joint does not move
+    # Each carrier is a separate rigid body, even if its joint is fixed.
     new.rigid = np.append(robot.rigid, np.arange(count, count + 2 * len(movers)))
     new.dof = robot.dof + 1
     new.lower, new.upper = np.append(robot.lower, 0.0), np.append(robot.upper, duration)
     return new
 
 
-_AT_ONCE = 4096  #: samples per call. After a collision in an early call, later calls are not needed.
-_ZOOMS = 12  #: rounds of samples around the nearest one, each with a quarter of the step
+_AT_ONCE = 4096  #: samples in a call; after a collision in an early call, later calls are not needed
+_ZOOMS = 12  #: rounds of samples around the nearest sample, each with a quarter of the step of the round before
 _ROUNDS = 40  #: greatest number of proofs for one least clearance
-_PROOF = 1e-6  #: tolerance of these proofs, relative to a curve, since only their outcome matters
-_COARSER = 4.0  #: factor of the bracket after a proof that stays open
+_PROOF = 1e-6  #: tolerance of these proofs, as a share of a curve
+_COARSER = 4.0  #: factor by which the tolerance of the bounds grows after a proof without a result
 
 
 @compared()
 class TrajectoryCheck(NamedTuple):
-    """Result of `Checker.trajectory_free`; true if the whole motion is free.
+    """Result of `Checker.trajectory_free`. As a bool, it is true if the whole motion is free.
 
     Attributes
     ----------
     free : bool
-        All samples are free. Certified: all configurations are proven free.
+        True if all samples are free. With ``certify``, True if all configurations are proven free.
     status : MotionStatus
         FREE, HIT or UNRESOLVED.
     safe : float
-        The time of the last free sample before the first collision. Certified: the motion is proven free up to this
-        time, which is rounded down.
+        The time of the last free sample before the first collision. With ``certify``, the motion is proven free up to
+        this time, which is rounded down. For a free motion it is the end of the trajectory.
     hit : float
-        The time of the first sample that collides, or NaN. Certified: the collision is proven, and the time is rounded
-        up. The first contact is after ``safe`` and not after ``hit``.
+        The time of the first sample that collides, or NaN. With ``certify``, the collision is proven, and the time is
+        rounded up. The first contact is after ``safe`` and not after ``hit``.
     pair : (str, str) or None
-        The pair that collides, or is too close to decide, an obstacle second.
+        The pair that collides, or the pair at which the proof stopped. The name of an obstacle is second.
     configuration : (dof,) float or None
-        The configuration at ``hit``, or at ``safe`` if ``hit`` is NaN.
+        The configuration at ``hit``, or at ``safe`` if ``hit`` is NaN. None for a free motion.
 
     Examples
     --------
@@ -187,15 +187,15 @@ class TrajectoryCheck(NamedTuple):
 
 @compared()
 class TrajectoryClearance(NamedTuple):
-    """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and its time and points.
+    """Result of `Checker.trajectory_clearance`: the least distance along a motion, and its time and points.
 
     Attributes
     ----------
     distance : float
         The least signed distance that was found, at ``time``, in the robot's unit. Infinite if no pair is checked.
     lower, upper : float
-        Proven bounds of the least distance of the whole motion. ``lower`` is minus infinity if the proof fails, as for
-        non-convex bodies in overlap.
+        Proven bounds of the least distance of the whole motion. ``lower`` is minus infinity if the proof fails, for
+        example if non-convex bodies overlap.
     time : float
         The time of ``distance``, in the unit of the trajectory.
     pair : (str, str) or None
@@ -203,7 +203,7 @@ class TrajectoryClearance(NamedTuple):
     normal, point_a, point_b : (3,) float
         Normal and nearest points at ``time``, as in `RobotClearance`.
     configuration : (dof,) float
-        Configuration at ``time``.
+        The configuration at ``time``.
 
     Examples
     --------
@@ -230,17 +230,20 @@ class TrajectoryClearance(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A part of a trajectory, cut into curves, and the cell in which the curves are checked."""
+    """A part of a trajectory, as curves, and the cell that checks these curves."""
 
     cell: Cell
-    robot: Robot  #: without the clock
-    parts: Parts
-    speed: float  #: greatest speed or rate of turn of any obstacle
+    robot: Robot  #: the robot without the links of moving obstacles
+    parts: Parts  #: the curves of the configurations of ``cell``
+    speed: float  #: greatest speed or angular speed of any obstacle
 
     def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
-        """Yield blocks of sampled configurations and their times. The step of each number is at most ``resolution``."""
+        """Yield blocks of sampled configurations, (n, dof of the cell), and their times, (n,).
+
+        From one sample to the next, a joint value changes by at most ``resolution``.
+        """
         spacing = steps_of(self.robot, resolution)
-        if len(spacing) < self.cell.robot.dof:  # the last number is the time, and obstacles that move count like joints
+        if len(spacing) < self.cell.robot.dof:  # the last number is the time, whose step limits the motion of obstacles
             least = float(np.min(np.asarray(resolution, dtype=np.float64)))
             spacing = np.append(spacing, least / self.speed if self.speed > 0.0 else inf)
         steps, controls = self.parts.steps(spacing), self.parts.curves.controls
@@ -257,7 +260,7 @@ class Stretch(NamedTuple):
             first = last
 
     def at(self, times: Array) -> Array:
-        """Return the configurations of the cell at some times, (n, dof of the cell)."""
+        """Return the configurations of the cell at ``times`` (n,), as (n, dof of the cell)."""
         knots, controls = self.parts.times, self.parts.curves.controls
         k = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(controls) - 1)
         t = np.clip((times - knots[k]) / (knots[k + 1] - knots[k]), 0.0, 1.0)
@@ -265,9 +268,9 @@ class Stretch(NamedTuple):
 
 
 class TimedQuery:
-    """A trajectory of a robot, as stretches of time. The cells of all stretches have the same pairs.
+    """A trajectory of a robot, divided into stretches of time. The cells of all stretches have the same pairs.
 
-    The cell of a stretch is built at its first use, since the first collision may be in an early one.
+    The cell of a stretch is built at its first use, since a collision in an early stretch ends the query.
     """
 
     def __init__(
@@ -275,10 +278,10 @@ class TimedQuery:
     ) -> None:
         self.robot, self.trajectory, self.parts = robot, trajectory, parts
         self._build, self._built = build, dict[int, Stretch]()
-        self.stretch(0)  # reports faults now
+        self.stretch(0)  # raises the errors of invalid arguments now
 
     def stretch(self, k: int) -> Stretch:
-        """Return stretch k."""
+        """Return the stretch with the index k."""
         if k not in self._built:
             cell, speed = self._build(k)
             self._built[k] = Stretch(cell, self.robot, self.parts[k], speed)
@@ -294,10 +297,6 @@ class TimedQuery:
         """The cell of the first stretch."""
         return self.stretch(0).cell
 
-    def configuration(self, time: float) -> Array:
-        """Return the configuration of the robot at a time."""
-        return self.trajectory.at(time)
-
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
         """Return the poses of each moving obstacle at n times, (n, 4, 4), by the name of the obstacle."""
         poses = {name: np.empty((len(times), 4, 4)) for name in moving or ()}
@@ -312,7 +311,7 @@ class TimedQuery:
 
 
 class Surroundings(NamedTuple):
-    """The slots, objects, margins and cell of a checker, as `timed_query` needs them."""
+    """The state of a checker that `timed_query` needs: its robot with checked pairs, objects, margins and cell."""
 
     base: Base
     objects: dict[str, CollisionObject]
@@ -328,15 +327,18 @@ class _Route(NamedTuple):
     times: Array
 
     def during(self, begin: float, end: float) -> Any:
-        """Return the motion and its times, as in `Moving`, between two times with no time of the route between them."""
+        """Return the motion of the route from ``begin`` to ``end``, and its times, as in `Moving`.
+
+        No time of the route is between ``begin`` and ``end``.
+        """
         k = int(np.searchsorted(self.times, begin, side="right")) - 1
-        if k < 0 or k == len(self.times) - 1:  # it rests before the first and after the last time
+        if k < 0 or k == len(self.times) - 1:  # the obstacle rests before the first and after the last time
             return Motion(self.poses[max(k, 0)]), (begin, end)
         return Motion.between(self.poses[k], self.poses[k + 1]), (self.times[k], self.times[k + 1])
 
 
 def _route(name: str, entry: Any) -> _Route | None:
-    """Return the route of an obstacle, after a check, or None if the entry in ``moving`` is a motion."""
+    """Return the route of an obstacle, or None if its ``entry`` in the argument ``moving`` is not a route."""
     if not isinstance(entry, tuple) or len(entry) != 2 or isinstance(entry[0], Motion):
         return None
     poses, stacked = pose_rows(entry[0], f"moving: {name!r}")
@@ -361,7 +363,7 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
         return TimedQuery(robot, trajectory, [Parts(trajectory, robot)], lambda _: (around.cell, 0.0))
     if not isinstance(moving, Mapping):
         raise RobotError(
-            f"moving is {kind_of(moving)}, expected a gjk3d.Motion or (poses, times) for each name of an obstacle"
+            f"moving is {kind_of(moving)}, expected a mapping of names of obstacles to gjk3d.Motion or (poses, times)"
         )
     routes = {name: route for name, entry in moving.items() if (route := _route(name, entry)) is not None}
     start, end = trajectory.start, trajectory.end
@@ -371,7 +373,7 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
 
     def build(k: int) -> tuple[Cell, float]:
         times = pieces[k].start, pieces[k].end
-        # a motion without times lasts for the whole trajectory
+        # a motion without times lasts from the start of the trajectory to its end
         motions = {name: entry if isinstance(entry, tuple) else (entry, (start, end)) for name, entry in moving.items()}
         motions |= {name: route.during(*times) for name, route in routes.items()}
         return clocked(around.base, around.objects, around.margin, around.rules, motions, times)
@@ -391,11 +393,11 @@ def trajectory_free(
     if status == MotionStatus.FREE:
         return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)
     return TrajectoryCheck(
-        False, status, safe, hit, query.cell.names[pair], query.configuration(safe if np.isnan(hit) else hit)
+        False, status, safe, hit, query.cell.names[pair], query.trajectory.at(safe if np.isnan(hit) else hit)
     )
 
 
-_FirstHit = tuple[MotionStatus, float, float, int]  # status, safe and hit as times, the pair
+_FirstHit = tuple[MotionStatus, float, float, int]  # the status, the times safe and hit, and the number of the pair
 
 
 def _sampled(query: TimedQuery, resolution: Number | VectorLike, workers: int) -> _FirstHit:
@@ -426,7 +428,7 @@ def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
 
 
 def _above_zero(tolerance: Any, what: str) -> float:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0.0 < float(tolerance) < inf:
+    if not is_finite(tolerance) or not tolerance > 0.0:
         raise RobotError(f"tolerance is {tolerance!r:.80}, expected {what} above 0")
     return float(tolerance)
 
@@ -435,7 +437,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The nearest configuration so far: its row of `solve` (12 numbers of a distance), its time and its pair."""
+    """The nearest configuration so far: its row of results of `narrow.solve`, its time, and the number of its pair."""
 
     row: Array
     time: float
@@ -458,12 +460,12 @@ def trajectory_clearance(
     distance, _, upper = best.row[:3].tolist()
     return TrajectoryClearance(
         distance, lower, upper, best.time, None if best.pair < 0 else cell.names[best.pair], best.row[3:6],
-        best.row[6:9], best.row[9:12], query.configuration(best.time),
+        best.row[6:9], best.row[9:12], query.trajectory.at(best.time),
     )  # fmt: skip
 
 
 def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, workers: int) -> tuple[_Nearest, float]:
-    """Return the nearest configuration of a stretch, and a proven lower bound of its distance."""
+    """Return the nearest configuration of a stretch, and a proven lower bound of the distance on the whole stretch."""
     best, gap = None, 0.0
     for rows, times in stretch.samples(resolution):
         best = _better(stretch, best, rows, times, workers)
@@ -474,7 +476,7 @@ def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, 
 
 
 def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
-    """Return the nearest of all ``rows`` and of ``best``, which is the nearest configuration so far."""
+    """Return the nearest configuration of ``best`` and of ``rows`` (n, dof) at ``times`` (n,)."""
     out, which = queries.nearest(stretch.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
     k = int(out[:, 2].argmin())
     if best is None or out[k, 2] < best.row[2]:
@@ -483,8 +485,11 @@ def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, 
 
 
 def _zoomed(stretch: Stretch, best: _Nearest, gap: float) -> _Nearest:
-    """Return the nearest configuration of several rounds of samples around ``best``, each round with smaller steps."""
-    # within a step of the resolution a distance mostly has a single minimum, so each round may narrow the interval
+    """Return the nearest configuration of several rounds of samples around ``best``.
+
+    The first round has samples up to ``gap`` before and after the time of ``best``. Each round narrows this interval.
+    """
+    # Between two samples the distance usually has a single minimum.
     for _ in range(_ZOOMS if best.pair >= 0 else 0):
         low, high = np.clip((best.time - gap, best.time + gap), stretch.parts.times[0], stretch.parts.times[-1])
         times = np.linspace(low, high, 9)
@@ -496,20 +501,20 @@ def _zoomed(stretch: Stretch, best: _Nearest, gap: float) -> _Nearest:
 def _bracketed(stretch: Stretch, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
     """Return the nearest configuration, and a proven lower bound of the least distance of the motion.
 
-    The bound is less than the distance by no more than the tolerance, if the proof succeeds.
+    If the proof succeeds, the bound is at most ``tolerance`` below the distance of the nearest configuration.
     """
     curves = stretch.parts.curves
     proven = np.full(len(curves.controls), -inf)  # proven lower bound of each curve
     for _ in range(_ROUNDS):
         wanted = float(best.row[2]) - tolerance
         left = np.flatnonzero(proven < wanted)
-        # in overlap the depth of non-convex bodies is not a distance that changes smoothly, so nothing is proven
+        # The depth of non-convex bodies in overlap may jump, so nothing can be proven.
         if not len(left) or (wanted < 0.0 and len(stretch.cell.slots) > len(stretch.cell.layout.pairs)):
             break
         cell = stretch.cell.with_margins(wanted, ())
         status, _, hit, _ = certified(cell, curves.some(left), _PROOF, workers)
         proven[left[status == PROVEN]] = wanted
-        # a hit is nearer than the best sample, so samples around it give the next bound to prove
+        # A hit is nearer than the best sample, so samples around the hit give the next bound to prove.
         old, e = best, int(np.argmax(status == HIT))
         if status[e] == HIT:
             at, width = int(left[e]), np.diff(stretch.parts.times)[left[e]]

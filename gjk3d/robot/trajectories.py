@@ -1,10 +1,10 @@
 """Trajectories: configurations over time, from waypoints with times or from splines of scipy.
 
-Curves of configurations are polynomials in Bernstein form. A curve of degree n has control points c (n + 1, dof) over
-parameters 0 to 1: the sum of C(n, i) (1 - t)^(n - i) t^i c_i. A line has two control points. The curve is in the hull
-of the control points. The derivative is in the hull of n times their differences, the second derivative in the hull of
-n (n - 1) times their second differences. These bounds of speed and acceleration get tighter if the curve is halved
-(Farin, Curves and Surfaces for CAGD, 5th edition, 2002, chapters 5 and 6).
+Curves of configurations are polynomials in Bernstein form. A curve of degree n has control points c (n + 1, dof). Its
+configuration at the parameter t, 0 to 1, is the sum of C(n, i) (1 - t)^(n - i) t^i c_i. A line has two control points.
+The curve is in the hull of the control points. Its derivative is in the hull of n times their differences, and its
+second derivative is in the hull of n (n - 1) times their second differences. These bounds of speed and acceleration get
+tighter if the curve is halved (Farin, Curves and Surfaces for CAGD, 5th edition, 2002, chapters 5 and 6).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Curves(NamedTuple):
     """Curves of configurations with the same degree, see the docstring of this module."""
 
     controls: Array  #: (n, points, dof)
-    loose: Array  #: (n, dof), the error of their numbers
+    loose: Array  #: (n, dof), bounds of the error of the joint values on each curve
 
     def some(self, which: slice | Ints) -> Curves:
         """Return the curves that ``which`` selects, a slice or indices."""
@@ -48,7 +48,8 @@ def lines(first: Array, second: Array) -> Curves:
 def on_curve(controls: Array, t: float, q: Array) -> None:
     """Write the configuration at parameter t of a curve to q. Both ends are exact, and a line is (1 - t) q0 + t q1.
 
-    The error of each number is less than (4 n + 3) u max |c| for degree n, and 3 u (|q0| + |q1|) for a line.
+    The rounding error of each joint value is less than (4 n + 3) u max |c| for degree n, and less than
+    3 u (|q0| + |q1|) for a line. c are the control points, and u is the unit roundoff.
     """
     # Horner's scheme in Bernstein form, which multiplies by 1 - t n times
     n = controls.shape[0] - 1
@@ -63,13 +64,13 @@ def on_curve(controls: Array, t: float, q: Array) -> None:
 
 @entry
 def points_of_curve(controls: Array2, t: Array1, out: Array2) -> None:
-    """Write the result of `on_curve` at many parameters into (n, dof)."""
+    """Write the configurations of a curve at the parameters t (n,) to ``out`` (n, dof), see `on_curve`."""
     for k in range(t.shape[0]):
         on_curve(controls, t[k], out[k])
 
 
 def points_on(controls: Array, t: Array) -> Array:
-    """Return the configurations at some parameters of a curve, (n, dof)."""
+    """Return the configurations of a curve at the parameters t (n,), as (n, dof)."""
     out = np.empty((len(t), controls.shape[1]))
     points_of_curve(controls, t, out)
     return out
@@ -77,7 +78,7 @@ def points_on(controls: Array, t: Array) -> Array:
 
 @kernel
 def rates_on_curve(controls: Array, t: float, rates: Array) -> None:
-    """Write the derivative of each number of q at parameter t to ``rates``."""
+    """Write the derivative of each joint value with respect to t, at parameter t, to ``rates`` (dof,)."""
     n = controls.shape[0] - 1
     s = 1.0 - t
     for j in range(rates.shape[0]):
@@ -90,7 +91,10 @@ def rates_on_curve(controls: Array, t: float, rates: Array) -> None:
 
 @kernel
 def bounds_on_curve(controls: Array, j: int) -> tuple[float, float, float]:
-    """Return bounds of the first and second derivative of number j of q, and the sum of its control points' sizes."""
+    """Return bounds of the absolute first and second derivatives of joint value j on a curve.
+
+    The third result is the sum of the absolute values of joint value j in all control points.
+    """
     n = controls.shape[0] - 1
     rate, bend, size = 0.0, 0.0, abs(controls[0, j])
     for i in range(n):
@@ -98,36 +102,36 @@ def bounds_on_curve(controls: Array, j: int) -> tuple[float, float, float]:
         size += abs(controls[i + 1, j])
         if i > 0:
             bend = max(bend, abs((controls[i + 1, j] - controls[i, j]) - (controls[i, j] - controls[i - 1, j])))
-    if n > 1:  # 4 u size covers the rounding of the second differences
+    if n > 1:  # 4 * _U * size covers the rounding of the second differences
         bend = n * (n - 1) * (bend + 4.0 * _U * size)
     return n * rate, bend, size
 
 
 MOST_DEGREE = 9  #: greatest degree of a spline
-_STEP = 1e-6  #: greatest jump at a knot, relative to 1 plus the value there
-_TURN = 0.5  #: radians. Curves are cut until no joint turns by more, since bounds tighten with the square of the turn.
-_MOST_PARTS = 64  #: greatest number of parts of one piece of a spline
+_STEP = 1e-6  #: greatest jump at a knot, relative to 1 plus the absolute joint value at the knot
+_TURN = 0.5  #: greatest angle of a joint on a curve, in radians; the bounds tighten with the square of this angle
+_MOST_PARTS = 64  #: greatest number of curves for one piece of a spline
 
 
 class Trajectory(Frozen):
     """Configurations over time, as a controller follows them.
 
-    Turns are not wrapped: from 3 to -3 a joint turns by 6 radians. Joints that mimic others are not included.
+    Angles are not wrapped: from 3 to -3 a joint turns by 6 radians. Joints that mimic others are not included.
 
     Parameters
     ----------
     path : spline of scipy, or (m, dof) float
         A `scipy.interpolate.CubicSpline`, `CubicHermiteSpline`, `PchipInterpolator`, `PPoly`, `BPoly` or `BSpline`
-        whose values are configurations, used from its first knot to its last. With ``times`` it is at least two
-        waypoints, which are joined by straight lines.
+        whose values are configurations, used from its first knot to its last. With ``times``, at least two waypoints,
+        which are joined by straight lines.
     times : (m,) float, optional
         Increasing times of the waypoints, in seconds or any other unit.
 
     Raises
     ------
     RobotError
-        A number is not finite, times or knots do not increase, the degree of a spline is above 9, its values are not
-        rows, or it jumps.
+        A number is not finite, times or knots do not increase, the degree of a spline is above 9, the values of a
+        spline are not rows of numbers, or a spline jumps.
 
     Examples
     --------
@@ -142,8 +146,8 @@ class Trajectory(Frozen):
     """
 
     __slots__ = ("_controls", "_loose", "times")
-    _controls: Array  #: (n, degree + 1, dof), see `gjk3d.robot.trajectories`
-    _loose: Array  #: (n, dof), the error of the control points
+    _controls: Array  #: (n, degree + 1, dof), the control points of each curve, as in `Curves`
+    _loose: Array  #: (n, dof), bounds of the error of the control points
     times: Array  #: (n + 1,), the times of waypoints or knots
 
     def __init__(self, path: Any, times: VectorLike | None = None) -> None:
@@ -163,20 +167,20 @@ class Trajectory(Frozen):
         if len(far):
             k, j = far[0].tolist()
             raise RobotError(
-                f"Trajectory: number {j} jumps by {jump[k, j]:g} at {knots[k + 1]:g}, expected a continuous spline. "
-                "Use np.unwrap on turns before making the spline"
+                f"Trajectory: joint value {j} jumps by {jump[k, j]:g} at the time {knots[k + 1]:g}, expected a "
+                "continuous spline. If it is an angle, apply np.unwrap to the angles before you make the spline"
             )
         loose[1:] += jump  # a small jump at a knot is covered by the error of the next piece
         self._set(_controls=controls, _loose=loose, times=knots)
 
     @property
     def start(self) -> float:
-        """The first time."""
+        """The first time of the trajectory."""
         return float(self.times[0])
 
     @property
     def end(self) -> float:
-        """The last time."""
+        """The last time of the trajectory."""
         return float(self.times[-1])
 
     @property
@@ -185,7 +189,7 @@ class Trajectory(Frozen):
         return int(self._controls.shape[2])
 
     def at(self, time: Number | VectorLike) -> Array:
-        """Return the configuration at a time: the first one before the start, the last one after the end.
+        """Return the configuration at a time. It is constant before the start and after the end.
 
         Parameters
         ----------
@@ -195,6 +199,7 @@ class Trajectory(Frozen):
         Returns
         -------
         (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
 
         Raises
         ------
@@ -217,7 +222,7 @@ class Trajectory(Frozen):
 
 
 def as_trajectory(path: Any, robot: Robot) -> Trajectory:
-    """Return a trajectory of a robot, converted from a spline, or from trajectories of its parts by name."""
+    """Return a trajectory of a robot. ``path`` is a trajectory, a spline, or a mapping of these by part name."""
     if isinstance(path, Mapping):
         return _of_parts(path, robot)
     trajectory = path if isinstance(path, Trajectory) else Trajectory(path)
@@ -228,8 +233,8 @@ def as_trajectory(path: Any, robot: Robot) -> Trajectory:
 def _check_dof(trajectory: Trajectory, dof: int, owner: str) -> None:
     if trajectory.dof != dof:
         raise RobotError(
-            f"the trajectory has configurations of {trajectory.dof} numbers, but {owner} has {dof}. Pass a trajectory "
-            "of this robot"
+            f"the trajectory has {count(trajectory.dof, 'joint value')} per configuration, but {owner} has {dof}. Pass "
+            "a trajectory of this robot"
         )
 
 
@@ -238,27 +243,22 @@ def _of_parts(paths: Mapping[str, Any], robot: Robot) -> Trajectory:
     moved = {name: columns for name, columns in robot.parts.items() if columns.stop > columns.start}
     if set(paths) != set(moved):
         wrong = sorted(map(str, set(paths) ^ set(moved)))[0]
-        fault = "is missing" if wrong in moved else "is not the name of one"
+        fault = "is missing" if wrong in moved else "is not a part that moves"
+        cure = f"Pass one for each part: {listed(list(moved))}"
         raise RobotError(
             f"trajectories by name: {wrong!r} {fault}. "
-            + (f"Pass one for each part: {listed(list(moved))}" if moved else "Pass one trajectory: it has no parts")
+            + (cure if moved else f"Pass a single trajectory, since robot {robot.name!r} has no parts")
         )
     parts = {name: path if isinstance(path, Trajectory) else Trajectory(path) for name, path in paths.items()}
     knots = np.unique(np.concatenate([part.times for part in parts.values()]))
     degree = max(part._controls.shape[1] - 1 for part in parts.values())
     if any(len(part.times) < len(knots) for part in parts.values()):
-        degree = max(degree, 2)  # `on_curve` treats a line as exact, but cut lines have errors
+        degree = max(degree, 2)  # `on_curve` treats a line as exact, but a part of a line has rounding errors
     controls, loose = np.zeros((len(knots) - 1, degree + 1, robot.dof)), np.zeros((len(knots) - 1, robot.dof))
     for name, columns in moved.items():
         _check_dof(parts[name], columns.stop - columns.start, f"part {name!r}")
         controls[:, :, columns], loose[:, columns] = _recut(parts[name], knots, degree)
-    return _made(controls, loose, knots)
-
-
-def _made(controls: Array, loose: Array, times: Array) -> Trajectory:
-    trajectory = object.__new__(Trajectory)
-    trajectory._set(_controls=controls, _loose=loose, times=times)
-    return trajectory
+    return Trajectory._made(_controls=controls, _loose=loose, times=knots)
 
 
 def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
@@ -267,14 +267,17 @@ def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
     knots = knots[(times[0] <= knots) & (knots <= times[-1])]
     controls, loose = _recut(trajectory, knots, max(2, trajectory._controls.shape[1] - 1))
     ends = np.searchsorted(knots, times)
-    return [_made(controls[i:j], loose[i:j], knots[i : j + 1]) for i, j in pairwise(ends.tolist())]
+    return [
+        Trajectory._made(_controls=controls[i:j], _loose=loose[i:j], times=knots[i : j + 1])
+        for i, j in pairwise(ends.tolist())
+    ]
 
 
 def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Array]:
-    """Return the control points and errors of a trajectory for other knots.
+    """Return the control points of a trajectory for other knots, and bounds of their errors.
 
-    ``knots`` contain all knots of the trajectory in their range. The trajectory rests before its start and after its
-    end.
+    ``knots`` contains all knots of the trajectory in its range. The trajectory is constant before its start and after
+    its end.
     """
     own, least = trajectory.times, trajectory._controls.shape[1] - 1
     k = np.clip(np.searchsorted(own, knots[:-1], side="right") - 1, 0, len(own) - 2)
@@ -282,7 +285,7 @@ def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Ar
     a, b = (np.clip((ends - own[k]) / width, 0.0, 1.0) for ends in (knots[:-1], knots[1:]))
     controls = np.stack([_blossom(pieces, [a] * (least - i) + [b] * i) for i in range(least + 1)], axis=1)
     size, rate = np.abs(pieces).max(axis=1), least * np.abs(np.diff(pieces, axis=1)).max(axis=1)
-    off = 2.0 * _U * (np.abs(knots[:-1]) + np.abs(knots[1:]) + 2.0 * np.abs(own[k])) / width  # of a and b
+    off = 2.0 * _U * (np.abs(knots[:-1]) + np.abs(knots[1:]) + 2.0 * np.abs(own[k])) / width  # error of a and b
     is_cut = ((a > 0.0) | (b < 1.0))[:, None]
     loose = loose + np.where(is_cut, 6.0 * least * _U * size + off[:, None] * rate, 0.0)
     for n in range(least + 1, degree + 1):  # the degree is raised (Farin 2002, section 6.1)
@@ -294,16 +297,17 @@ def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Ar
 
 
 class Parts:
-    """The curves of a trajectory with their times, cut so that no joint turns far in one curve."""
+    """The curves of a trajectory and the times of their ends. Long curves are divided, so that joints turn little."""
 
     __slots__ = ("_off", "curves", "times")
 
     def __init__(self, trajectory: Trajectory, robot: Robot) -> None:
         controls, loose, knots = trajectory._controls.copy(), trajectory._loose.copy(), trajectory.times.copy()
         degree = controls.shape[1] - 1
-        self._off = np.zeros(len(controls))  #: error of the times at the ends of each curve
+        self._off = np.zeros(len(controls))  #: bound of the error of the times at the ends of each curve
         if degree > 1 and robot.dof:
-            far = degree * np.abs(np.diff(controls[:, :, _turning(robot)], axis=1)).max(axis=(1, 2), initial=0.0)
+            angles = controls[:, :, angle_columns(robot)]
+            far = degree * np.abs(np.diff(angles, axis=1)).max(axis=(1, 2), initial=0.0)
             count = np.clip(np.ceil(far / _TURN), 1, _MOST_PARTS).astype(np.int64)
             which = np.repeat(np.arange(len(controls)), count)
             nth = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
@@ -330,7 +334,7 @@ class Parts:
         return max(lower - off, float(self.times[0])), min(upper + off, float(self.times[-1]))
 
     def clocked(self, start: float) -> Parts:
-        """Return the curves with the time since ``start`` as a further number of each configuration."""
+        """Return the curves with the time since ``start`` appended to each configuration."""
         controls, loose = self.curves
         clock = np.linspace(self.times[:-1] - start, self.times[1:] - start, controls.shape[1], axis=1)
         off = 8.0 * _U * (np.abs(clock).max(axis=1) + np.abs(start))
@@ -340,24 +344,21 @@ class Parts:
         return new
 
     def steps(self, spacing: Array) -> Ints:
-        """Return the number of steps of each curve for which no step changes a number of q by more than ``spacing``.
-
-        Raises
-        ------
-        RobotError
-            There are too many steps.
-        """
+        """Return the number of equal steps of each curve that change joint values by at most ``spacing`` (dof,)."""
         controls = self.curves.controls
         degree = controls.shape[1] - 1
         with np.errstate(over="ignore"):
             far = degree * np.abs(np.diff(controls, axis=1)).max(axis=1, initial=0.0)
             count = np.maximum(np.ceil((far / spacing).max(axis=1, initial=1.0)), 1.0)
         if not count.sum() < 1e8:
-            raise RobotError(f"the trajectory would take {count.sum():.3g} samples. Use a coarser resolution")
+            raise RobotError(
+                f"the trajectory would take {count.sum():.3g} samples, which is too many. Use a larger resolution"
+            )
         return np.asarray(count, dtype=np.int64)
 
 
-def _turning(robot: Robot) -> Ints:
+def angle_columns(robot: Robot) -> Ints:
+    """Return the columns of q that are angles."""
     chain, columns = robot._chain, set[int]()
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         columns |= set(range(source + LENGTHS[kind], source + NUMBERS[kind]))
@@ -365,7 +366,10 @@ def _turning(robot: Robot) -> Ints:
 
 
 def _blossom(controls: Array, at: list[Array]) -> Array:
-    """Return the blossom (Farin 2002) of curves (n, degree + 1, dof). ``at`` has one (n,) array per degree."""
+    """Return the blossoms (Farin 2002) of curves (n, degree + 1, dof), as (n, dof).
+
+    ``at`` contains the arguments of the blossoms, one (n,) array for each degree.
+    """
     rows = controls
     for t in at:
         t = t[:, None, None]
@@ -403,7 +407,8 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
     degree = spline.k if isinstance(spline, BSpline) else len(spline.c) - 1
     if np.iscomplexobj(spline.c) or spline.c.ndim != rows:
         raise RobotError(
-            f"Trajectory: the coefficients of the spline have shape {spline.c.shape}, expected real rows of dof numbers"
+            f"Trajectory: the coefficients of the spline have shape {spline.c.shape} and dtype {spline.c.dtype}, "
+            f"expected real numbers of shape {'(m, dof)' if rows == 2 else '(k, m, dof)'}"
         )
     if degree > MOST_DEGREE:
         raise RobotError(f"Trajectory: the degree of the spline is {degree}, expected at most {MOST_DEGREE}")
@@ -411,32 +416,38 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
     if isinstance(spline, BSpline):
         return _of_basis(np.array(spline.t, dtype=np.float64), coefficients, degree)
     knots = np.array(spline.x, dtype=np.float64)
-    wide = np.diff(knots) != 0.0  # a B-spline converted to a PPoly has pieces of zero width
+    wide = np.diff(knots) != 0.0  # a PPoly made from a B-spline has pieces of zero width
     knots, controls = np.append(knots[:-1][wide], knots[-1:]), np.moveaxis(coefficients, 0, 1)[wide]
     loose = np.zeros(controls.shape[::2])
     if isinstance(spline, PPoly):
         controls, loose = _of_powers(knots, controls[:, ::-1])
     if degree == 0:
         controls = np.repeat(controls, 2, axis=1)
-    if degree == 1:  # raised to degree 2, since `on_curve` treats a line as exact, but these control points have errors
+    if degree == 1:  # raised to degree 2: `on_curve` treats a line as exact, but these control points have errors
         controls = np.stack([controls[:, 0], 0.5 * (controls[:, 0] + controls[:, 1]), controls[:, 1]], axis=1)
         loose = loose + 2.0 * _U * np.abs(controls).max(axis=1)
     return knots, np.ascontiguousarray(controls), loose
 
 
 def _of_powers(knots: Array, powers: Array) -> tuple[Array, Array]:
-    """Return Bézier control points, and their errors, of polynomials given by coefficients of powers of (t - knot)."""
+    """Return the Bézier control points of polynomials, and bounds of their errors.
+
+    ``powers`` (n, degree + 1, dof) contains the coefficients of the powers of (t - knot), the constant first.
+    """
     degree, width = powers.shape[1] - 1, np.diff(knots)[:, None]
     scaled = np.stack([powers[:, m] * width**m for m in range(degree + 1)], axis=1)
     share = np.array([[comb(i, m) / comb(degree, m) for m in range(degree + 1)] for i in range(degree + 1)])
     controls: Array = np.einsum("im,kmj->kij", share, scaled)
     wrong = np.einsum("im,kmj->kij", share, np.abs(scaled)).max(axis=1)
-    # roundings of each term: the width, its powers, their product, the share, and the sum
+    # The factor covers the rounding of each term: of the width, its powers, their product, the share, and the sum.
     return controls, (3.0 * degree + 8.0) * 2.0 * _U * wrong
 
 
 def _of_basis(t: Array, c: Array, degree: int) -> tuple[Array, Array, Array]:
-    """Return knots, control points and errors of a B-spline with knots t and coefficients c, by its blossoms."""
+    """Return the distinct knots, control points and errors of a B-spline with knots t and coefficients c.
+
+    The control points are values of the blossoms of the spline.
+    """
     first, last = degree, len(c)
     at = np.array([r for r in range(first, last) if t[r] < t[r + 1]], dtype=np.int64)
     if not len(at):

@@ -1,8 +1,7 @@
-"""URDF files (http://wiki.ros.org/urdf/XML): reading as plain values, the tree of the joints, and writing."""
+"""URDF files (http://wiki.ros.org/urdf/XML): reading into plain values, the tree of the joints, and writing."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from math import atan2, cos, hypot, inf, isfinite, sin
 from pathlib import Path
@@ -17,7 +16,7 @@ from scipy import spatial
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.poses import GREATEST
-from gjk3d.robot.files import Place, read_root
+from gjk3d.robot.files import Place
 from gjk3d.robot.kinematics import FIXED, FLOATING, NUMBERS, PLANAR, SLIDING, TURNING, Chain
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
@@ -44,7 +43,8 @@ class Mimic(NamedTuple):
     joint : str
         Name of the joint that is followed.
     multiplier, offset : float
-        The following joint has ``multiplier`` times the value of ``joint``, plus ``offset``.
+        The value of the following joint is ``multiplier`` times the value of ``joint``, plus ``offset``. The offset is
+        in radians or the robot's unit of length.
 
     Examples
     --------
@@ -64,19 +64,20 @@ class Joint(NamedTuple):
     Attributes
     ----------
     name : str
-        Unique in the robot.
+        The name of the joint, unique in the robot.
     type : str
         "fixed", "revolute", "continuous", "prismatic", "planar" or "floating".
     parent, child : str
         Names of the links that the joint connects.
     origin : (4, 4) float
-        Pose of the joint in the frame of the parent.
+        Pose of the joint in the frame of the parent link.
     axis : (3,) float
-        Unit vector: axis of rotation, direction of sliding, or normal of the plane.
+        Unit vector in the frame of the joint: the axis of rotation, the direction of translation, or the normal of the
+        plane.
     lower, upper : float
         Limits, in radians or the robot's unit of length, infinite without a limit.
     mimic : Mimic or None
-        The joint that this joint follows, with the factors.
+        The joint that this joint follows, with the multiplier and the offset.
 
     Examples
     --------
@@ -100,12 +101,12 @@ class Joint(NamedTuple):
 class Geometry(NamedTuple):
     """One collision geometry of a link in a URDF."""
 
-    where: str  #: its place in the file, for error messages
+    where: str  #: place of the geometry in the file, for error messages
     kind: str  #: box, sphere, cylinder, capsule, mesh, or ellipsoid (only from an MJCF)
-    sizes: tuple[float, ...]  #: edges; radius; radius and length; half axes
+    sizes: tuple[float, ...]  #: edges of a box, radius, radius and length of a cylinder or capsule, or half axes
     filename: str  #: file of a mesh, "" for a mesh that is not from a file
-    scale: tuple[float, ...]  #: scale of a mesh
-    origin: Array
+    scale: tuple[float, ...]  #: scale of a mesh along x, y and z
+    origin: Array  #: (4, 4) pose in the frame of the link
     mesh: tuple[Array, Ints] | None = None  #: vertices and triangles of a mesh that is not from a file
 
 
@@ -114,7 +115,7 @@ class Link(NamedTuple):
 
     name: str
     geometries: tuple[Geometry, ...]
-    only_drawn: bool = False  #: whether it has a visual but no collision geometry
+    only_drawn: bool = False  #: whether the link has a visual but no collision geometry
 
 
 class Description(NamedTuple):
@@ -125,28 +126,13 @@ class Description(NamedTuple):
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     allowed: tuple[tuple[str, str, str], ...] = ()  #: pairs of links that need no check, each with its reason
-    states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: named poses
-    worlds: frozenset[str] = frozenset()  #: links that belong to the surroundings, which are not adjacent to any link
+    states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: joint values of named poses
+    worlds: frozenset[str] = frozenset()  #: links that belong to the surroundings and are not adjacent to any link
     left_out: tuple[str, ...] = ()  #: messages about parts of the file that are not supported, for a warning
 
 
-#: the geometry of a link that is checked
+#: values of ``collision`` in `Robot.load`: the geometry of a link that is checked
 COLLISION = ("collision", "visual")
-
-
-def read_urdf(
-    source: str | os.PathLike[str], collision: str, arguments: Mapping[str, str] | None = None
-) -> Description:
-    """Return the content of a URDF, its text, or a xacro, without loading meshes.
-
-    Raises
-    ------
-    FileError
-        The file does not exist.
-    ParseError
-        The file is not a URDF. The message names the place of the fault.
-    """
-    return described(*read_root(source, arguments=arguments), collision)
 
 
 def checked_collision(collision: str) -> str:
@@ -157,7 +143,10 @@ def checked_collision(collision: str) -> str:
 
 
 def described(file: Path, root: Element, collision: str) -> Description:
-    """Return the content of a URDF from its root element. ``collision`` is one of `COLLISION`."""
+    """Return the content of a URDF, given by its root element, without loading meshes.
+
+    ``collision`` is one of `COLLISION`. A malformed URDF is a `ParseError`, which names the place of the fault.
+    """
     checked_collision(collision)
     top = Place(root, str(file))
     links = tuple(_link(place, collision == "visual") for place in top.children("link"))
@@ -167,7 +156,7 @@ def described(file: Path, root: Element, collision: str) -> Description:
     for what, names in (("link", [x.name for x in links]), ("joint", [x.name for x in joints])):
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
-            raise ParseError(f"{file} has more than one {what} of the name {twice[0]!r}. Rename one")
+            raise ParseError(f"{file} has more than one {what} of the name {twice[0]!r}. Rename one of them")
     return Description(file, root.get("name", ""), links, joints)
 
 
@@ -189,14 +178,15 @@ def _geometry(place: Place) -> Geometry:
     if kind == "mesh":
         scale = shape.numbers("scale", 3, (1.0, 1.0, 1.0))
         if 0.0 in scale:
-            raise ParseError(f"{shape.where}: scale={shape.text('scale')!r} makes it flat, expected no zeros")
+            raise ParseError(f"{shape.where}: scale={shape.text('scale')!r} makes the mesh flat, expected no zeros")
         return Geometry(place.where, kind, (), shape.text("filename"), scale, origin)
     if kind not in _SIZES:
         raise ParseError(f"{place.where}: <{kind}> is not a geometry, expected mesh, {', '.join(_SIZES)}")
     sizes: tuple[float, ...] = ()
     for attribute in _SIZES[kind]:
         sizes += shape.numbers(attribute, 3 if attribute == "size" else 1)
-    least = sizes[:-1] if kind in ("cylinder", "capsule") and sizes[-1] == 0.0 else sizes  # a disc, or a ball
+    # a cylinder or capsule may have the length 0: such a cylinder is a disc, and such a capsule is a ball
+    least = sizes[:-1] if kind in ("cylinder", "capsule") and sizes[-1] == 0.0 else sizes
     if not min(least) > 0.0:
         raise ParseError(f"{shape.where}: the sizes are {sizes}, expected numbers above 0")
     return Geometry(place.where, kind, sizes, "", (), origin)
@@ -243,7 +233,7 @@ def transform(place: Place | None) -> Array:
     if place is None:
         return matrix
     if place.element.get("quat_xyzw") is not None:
-        raise ParseError(f"{place.where} has quat_xyzw=, which is not supported. Write rpy=")
+        raise ParseError(f"{place.where} has quat_xyzw=, which is not supported. Use rpy= instead")
     roll, pitch, yaw = place.numbers("rpy", 3, (0.0, 0.0, 0.0))
     cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
     matrix[:3, :3] = [
@@ -261,7 +251,7 @@ def transform(place: Place | None) -> Array:
 
 
 class Tree(NamedTuple):
-    """The links in order of their numbers, the joint above each link, each joint's columns of q, and the chain."""
+    """The links in order of their numbers, the joint above each link, the columns of q of each joint, and the chain."""
 
     links: tuple[str, ...]
     above: tuple[Joint | None, ...]
@@ -275,7 +265,7 @@ def tree_of(description: Description) -> Tree:
     above = _parents(description)
     order = _order(description, above)
     number = {name: k for k, name in enumerate(order)}
-    # numbers of q are in the order of joints in the file, links in the order of the tree
+    # joint values in q are in the order of the joints in the file, links are in the order of the tree
     columns: dict[str, slice] = {}
     count = 0
     for joint in description.joints:
@@ -295,15 +285,15 @@ def tree_of(description: Description) -> Tree:
         offset=np.zeros(n),
     )
     for k, name in enumerate(order):
-        hangs = above.get(name)
-        if hangs is None:
+        own_joint = above.get(name)
+        if own_joint is None:
             continue
-        chain.parent[k] = number[hangs.parent]
-        chain.kind[k] = KINDS[hangs.type]
-        chain.axis[k] = hangs.axis
-        chain.origin[k] = hangs.origin
+        chain.parent[k] = number[own_joint.parent]
+        chain.kind[k] = KINDS[own_joint.type]
+        chain.axis[k] = own_joint.axis
+        chain.origin[k] = own_joint.origin
         if chain.kind[k] != FIXED:
-            leader, chain.multiplier[k], chain.offset[k] = _leader(hangs, joints, str(file))
+            leader, chain.multiplier[k], chain.offset[k] = _leader(own_joint, joints, str(file))
             chain.source[k] = columns[leader].start
     return Tree(order, tuple(above.get(name) for name in order), columns, chain)
 
@@ -321,7 +311,7 @@ def _parents(description: Description) -> dict[str, Joint]:
         if joint.child in above:
             raise ParseError(
                 f"{description.file}: link {joint.child!r} is the child of two joints, {above[joint.child].name!r} and "
-                f"{joint.name!r}. Remove one of them, since a URDF has no loops"
+                f"{joint.name!r}. Remove one of them, since the joints of a URDF form a tree"
             )
         above[joint.child] = joint
     return above
@@ -333,7 +323,7 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     if len(roots) > 1:
         raise ParseError(
             f"{description.file} has {len(roots)} links without a parent joint, {', '.join(map(repr, roots[:5]))}, "
-            "expected one. Add joints to the others"
+            "expected one root. Add joints above the other links"
         )
     below: dict[str, list[str]] = {}
     for joint in description.joints:
@@ -354,7 +344,7 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     return tuple(order)
 
 
-_LONGEST_MIMIC = 100  #: length of the longest chain of joints that mimic each other
+_LONGEST_MIMIC = 100  #: greatest length of a chain of joints that mimic each other
 
 
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
@@ -370,7 +360,7 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
                 "gets its own number"
             )
         if follows.name in chain:
-            raise ParseError(f"{where}, which mimics {joint.name!r} too. Remove one <mimic>")
+            raise ParseError(f"{where}, which follows {joint.name!r} in turn. Remove one <mimic> of this loop")
         if len(chain) > _LONGEST_MIMIC:
             raise ParseError(
                 f"{file}, joint {chain[0]!r} follows a chain of more than {_LONGEST_MIMIC} joints that mimic each "
@@ -393,10 +383,10 @@ Placed = tuple[Shape | Mesh, Array]  #: a shape, and its pose in the frame of it
 
 
 def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: Iterable[Joint], base: Array) -> None:
-    """Write a URDF, and an OBJ for each hull or mesh into a folder next to the file and named after it.
+    """Write a URDF. Each hull or mesh becomes an OBJ in a folder next to the file, such as a_meshes for a.urdf.
 
-    The first link is the root at the pose ``base``. If ``base`` is not the identity, another link is written above the
-    root, since a URDF does not store a pose of its root.
+    The first link is the root, whose pose in the world is ``base``. If ``base`` is not the identity, another link is
+    written above the root, since a URDF cannot store the pose of its root.
     """
     root = Element("robot", {"name": name})
     folder = file.with_name(f"{file.stem}_meshes")
@@ -434,7 +424,7 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
 
 
 def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
-    """Return shapes of the URDF format with their poses. Their union is the shape, or a hull around an ellipsoid."""
+    """Return shapes that a URDF can store, with poses. Their union is the shape, or a hull around an ellipsoid."""
     if isinstance(shape, Capsule):
         if not shape.height:
             return [(Sphere(shape.radius), pose)]
@@ -442,7 +432,7 @@ def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
         caps: list[Placed] = [(Sphere(shape.radius), end) for end in ends]
         return [(Cylinder(shape.radius, shape.height), pose), *caps]
     if isinstance(shape, Ellipsoid):
-        return [(ConvexHull(_round_a_ball() * shape.radii), pose)]
+        return [(ConvexHull(_ball_polytope() * shape.radii), pose)]
     return [(shape, pose)]
 
 
@@ -452,8 +442,9 @@ def _up(height: float) -> Array:
     return matrix
 
 
-def _round_a_ball(rings: int = 12) -> Array:
+def _ball_polytope() -> Array:
     """Return the corners of a polytope that contains the unit ball and is at most 4 % larger."""
+    rings = 12
     turns = np.arange(2 * rings) * np.pi / rings
     heights = (np.arange(rings) + 0.5) * np.pi / rings
     across, up = np.sin(heights)[:, None], np.cos(heights)[:, None]
@@ -489,7 +480,7 @@ def _joint_element(root: Element, joint: Joint) -> None:
 
 
 def _origin(parent: Element, pose: Array) -> None:
-    # the roll is computed after yaw and pitch, so that it is right even if these are not unique
+    # The roll is computed from the yaw, so that the rotation is right even at a pitch of 90 degrees (gimbal lock).
     r = pose[:3, :3].tolist()
     yaw = atan2(r[1][0], r[0][0])
     c, s = cos(yaw), sin(yaw)

@@ -124,7 +124,7 @@ def test_objects_of_moveit(tmp_path):
         (("\n2\nbox", "\n1000000000\nbox"), r"line 5: 1e\+09, expected the number of shapes"),
         (("1 2 3\n", "1 nan 3\n"), "expected a position: 3 numbers"),
         (("* can", "can"), r'line 20: .can., expected "\* NAME"'),
-        (("0\n.\n", ""), "ends where .* It is truncated"),
+        (("0\n.\n", ""), "is truncated, since it ends before .* Save the scene again"),
     ],
 )
 def test_malformed_scenes_are_refused_with_their_line(tmp_path, change, text):
@@ -134,9 +134,9 @@ def test_malformed_scenes_are_refused_with_their_line(tmp_path, change, text):
 
 
 def test_meshes_with_more_rows_than_lines_are_refused(tmp_path):
-    with pytest.raises(ParseError, match=r"4e\+12 rows of a vertex, expected at most \d+, the lines of the file"):
+    with pytest.raises(ParseError, match=r"rows with a vertex is 4e\+12, but the file has only \d+ lines"):
         gk.robot.load_cell(written(tmp_path, OLD.replace("4 4\n", "4000000000000 4\n")))
-    with pytest.raises(ParseError, match="a triangle has vertex 9, expected 0 to 3"):
+    with pytest.raises(ParseError, match="a triangle refers to vertex 9, expected 0 to 3"):
         gk.robot.load_cell(written(tmp_path, OLD.replace("1 2 3\n", "1 2 9\n")))
 
 

@@ -281,7 +281,7 @@ def test_edges_against_shapes_that_kernels_do_not_know():
         (lambda c: c.plan([[-0.8, 0.0]], [0.8, 0.0]), "start is a stack"),
         (lambda c: c.plan([-0.8, 0.0], np.empty((0, 2))), "goals has no rows"),
         (lambda c: c.plan([0.0, 0.0], [0.8, 0.0]), "start is not free: 'body' and 'wall'"),
-        (lambda c: c.plan([-0.8, 0.0], [[0.0, 0.0], [0.1, 0.0]]), "no goal is free: 'body' and 'wall'"),
+        (lambda c: c.plan([-0.8, 0.0], [[0.0, 0.0], [0.1, 0.0]]), "no goal is free: in goals.0., 'body' and 'wall'"),
         (lambda c: c.plan([-0.8, 0.0], [0.8, 0.0], joints="z"), "neither a group nor a movable joint 'z'"),
         (lambda c: c.plan([-0.8, 0.0], [0.8, 0.0], joints=["x", "x"]), "only once"),
         (
@@ -303,7 +303,7 @@ def test_errors_name_the_fault(ask, text):
 def test_translations_without_limits_need_bounds():
     text = CART.replace('<limit lower="{low}" upper="{high}"/>', "")
     checker = gk.robot.Checker(gk.robot.Robot.from_urdf(text))
-    with pytest.raises(RobotError, match=r"joint 'x' does not have limits to plan within\. Set lower= and upper="):
+    with pytest.raises(RobotError, match=r"joint 'x' lacks limits, but a plan needs bounds\. Set lower= and upper="):
         checker.plan([0.0, 0.0], [1.0, 0.0])
     assert checker.plan([0.0, 0.0], [1.0, 0.0], lower=[-2, -1], upper=[2, 1])
 
@@ -327,7 +327,7 @@ MIMIC = """<robot name="a"><link name="b"/><link name="d"/><link name="u"><colli
 @pytest.mark.parametrize(("kind", "factor"), [("continuous", 0.5), ("prismatic", 0.1)])
 def test_a_joint_does_not_wrap_if_a_follower_does_not_return(kind, factor):
     checker = gk.robot.Checker(gk.robot.Robot.load(MIMIC.format(kind, factor)))
-    with pytest.raises(RobotError, match=r"joint 'j' does not have limits"):
+    with pytest.raises(RobotError, match=r"joint 'j' lacks limits"):
         checker.plan([1.0], [6.0])
     plan = checker.plan([1.0], [6.0], lower=[-7.0], upper=[7.0])
     assert plan.path[-1].tolist() == [6.0]

@@ -127,5 +127,5 @@ def test_errors_name_the_fault(options, text):
     with pytest.raises(RobotError, match=text):
         cart().roadmap(**options)
     text = CART.replace('<limit lower="{low}" upper="{high}"/>', "")
-    with pytest.raises(RobotError, match=r"joint 'x' does not have limits to plan within"):
+    with pytest.raises(RobotError, match=r"joint 'x' lacks limits, but a plan needs bounds"):
         gk.robot.Checker(gk.robot.Robot.from_urdf(text)).roadmap()

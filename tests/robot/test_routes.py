@@ -80,14 +80,17 @@ def test_trajectories_of_two_arms_against_dense_samples(more):
     ("paths", "text"),
     [
         ({"left": LEFT}, "'right' is missing. Pass one for each part: left, right"),
-        ({"left": LEFT, "rihgt": RIGHT, "right": RIGHT}, "'rihgt' is not the name of one"),
-        ({"left": LEFT, "right": Trajectory([[0.0], [1.0]], [0.0, 1.0])}, "1 numbers, but part 'right' has 2"),
+        ({"left": LEFT, "rihgt": RIGHT, "right": RIGHT}, "'rihgt' is not a part that moves"),
+        (
+            {"left": LEFT, "right": Trajectory([[0.0], [1.0]], [0.0, 1.0])},
+            "1 joint value per configuration, but part 'right' has 2",
+        ),
     ],
 )
 def test_parts_are_checked(paths, text):
     with pytest.raises(RobotError, match=text):
         Checker(pair_of_arms()).trajectory_free(paths)
-    with pytest.raises(RobotError, match="it has no parts"):
+    with pytest.raises(RobotError, match="has no parts"):
         Checker(Robot.example()).trajectory_free(paths)
 
 

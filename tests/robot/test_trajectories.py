@@ -290,7 +290,7 @@ def test_lines_are_what_motion_free_says():
         ([[0.0, 0.0], [1.0]], [0.0, 1.0], "waypoints.*numbers"),
         ("spline", None, r"\bstr\b.*scipy.*robot\.Trajectory\(waypoints, times\)"),
         (PPoly(np.array([[[0.0, 0.0], [3.0, 0.0]]]), [0.0, 1.0, 2.0]), None, r"\b0 .*\b3\b.*\b1\b.*np\.unwrap"),
-        (CubicSpline([0, 1, 2], [0, 1, 2]), None, r"\(4, 2\).*rows"),
+        (CubicSpline([0, 1, 2], [0, 1, 2]), None, r"\(4, 2\).*shape \(k, m, dof\)"),
         (make_interp_spline(np.arange(12.0), np.zeros((12, 2)), k=11), None, r"degree.*11.*\b9\b"),
     ],
 )

@@ -15,11 +15,11 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2727, 13),
+    "gjk3d": (2736, 13),
     "_kernels": (4125, 14),
-    "bodies": (17570, 35),
-    "clash": (9469, 29),
-    "cli": (4058, 17),
+    "bodies": (17532, 35),
+    "clash": (9435, 29),
+    "cli": (3985, 17),
     "compat": (1139, 3),
     "convex": (997, 5),
     "engine": (974, 4),
@@ -29,7 +29,7 @@ BUDGET = {
     "narrow": (5775, 14),
     "query": (5476, 14),
     "replay": (1084, 3),
-    "robot": (15292, 35),
+    "robot": (15443, 35),
     "scene": (3092, 7),
     "shapes": (3495, 9),
     "viz": (7319, 18),

@@ -1,6 +1,8 @@
-"""The shapes of a robot and their bounding volumes.
+"""The shapes of a robot and of the objects around it, and their bounding volumes.
 
-Primitives of the collision geometry are used unchanged. Meshes become hulls or triangles.
+Primitives of the collision geometry are used unchanged. Meshes become hulls or triangles. An object in the world is an
+obstacle, and others are attached to a link. The outline of an object is the convex shape that kernels test in its
+place.
 
 Bounding volumes are capsules and boxes. Kernels compute lower bounds of the distance of two capsules or two boxes.
 
@@ -15,7 +17,7 @@ face axes of two boxes are tested, because they decide most cases without the ni
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf, sqrt
 from pathlib import Path
@@ -25,17 +27,23 @@ import numpy as np
 from scipy import spatial
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.mesh import Mesh
-from gjk3d.errors import Gjk3dError, ParseError, ShapeError
+from gjk3d.bodies.mesh import Mesh, as_mesh
+from gjk3d.convex.checks import no_shape
+from gjk3d.convex.solve import is_mapped
+from gjk3d.engine.dispatch import is_collider
+from gjk3d.errors import Gjk3dError, ParseError, RobotError, ShapeError
 from gjk3d.geometry.points import principal_axes
 from gjk3d.geometry.vec3 import Vec3, dot, place, sub, turn
+from gjk3d.poses import pose_rows
 from gjk3d.robot import files, urdf
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import Box, ConvexHull
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Ints, OnePose
+from gjk3d.units import conversion, rescaling
+from gjk3d.wording import kind_of
 
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
@@ -435,3 +443,121 @@ def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
     gap = max(gap, abs(dot(d, y[2])) - f[ob + 14] - _reach(y[2], x, f, oa))
     far = abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(q[0]) + abs(q[1]) + abs(q[2])
     return float(gap - _PLACED * (far + f[oa + 15] + f[ob + 15]))
+
+
+# --- objects around the robot ----------------------------------------------------------------------------------------
+
+
+WORLD = -1  #: number that replaces the number of a link for shapes in the world
+
+
+class CollisionObject(NamedTuple):
+    """An obstacle in the world, or an object that is attached to a link."""
+
+    name: str
+    shape: Any
+    pose: Array  #: (4, 4), in the frame of the link, or in the world
+    link: int  #: number of the link to which the object is attached, or WORLD
+    touch: frozenset[str]  #: names of links and objects that the object may touch
+
+
+class Outline(NamedTuple):
+    """The shape that kernels use for an object: its own shape, a convex shape around it, or a half-space."""
+
+    shape: Shape
+    exact: bool  #: whether the outline is the shape itself
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the outline is a half-space or a plane."""
+        return isinstance(self.shape, Halfspace)
+
+
+def outline(shape: Any) -> Outline:
+    """Return the outline of a shape, or of any other object that `gjk3d.collide` accepts."""
+    if isinstance(shape, Mesh):
+        return Outline(shape.hull(), False)
+    if isinstance(shape, Shape) and not is_mapped(shape):
+        return Outline(shape, True)
+    if getattr(shape, "bottom", None) == -np.inf:  # a height field that is unbounded below
+        top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
+        return Outline(Halfspace((0.0, 0.0, 1.0), top), False)
+    low, high = shape.bounds  # these may be rounded, so the box is padded by more than the rounding error
+    pad = 1e-9 * float(np.abs([low, high]).max())
+    ends = np.array([low - pad, high + pad])
+    box = ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    return Outline(box, False)
+
+
+def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:
+    """Check a name, a shape and a pose, and return them as an object. The caller checks that the name is unused."""
+    if type(name) is not str or not name:
+        raise RobotError(f"the name of an object is {name!r}, expected text")
+    shape = as_mesh(shape)
+    if not is_collider(shape):
+        raise RobotError(str(no_shape(f"the shape of {name!r}", shape)))
+    shape = in_metres(shape, repr(name))
+    if link != WORLD and outline(shape).unbounded:
+        cure = "Attach a large Box" if isinstance(shape, Halfspace) else "Give it a finite bottom"
+        raise RobotError(f"{name!r} is {kind_of(shape)}, which is unbounded and cannot be attached. {cure}")
+    matrix = one_pose(pose, f"pose of {name!r}")
+    return CollisionObject(name, shape, matrix, link, frozenset(names_in(touch, f"{name!r}: touch")))
+
+
+def in_metres(shape: Any, what: str) -> Any:
+    """Return a shape with its unit converted to metres. A shape without a unit is unchanged."""
+    unit = getattr(shape, "unit", None)
+    if unit is None or not (cure := rescaling(unit, "meters")):
+        return shape
+    factor = conversion(unit, "meters")
+    if factor is None or not isinstance(shape, Mesh):
+        raise RobotError(f"{what} is {kind_of(shape)} in {unit}, and robots are in metres. Convert its mesh: {cure}")
+    return shape._cached("in metres", lambda: shape.scaled(factor, unit="meters"))
+
+
+def names_in(value: Any, what: str) -> tuple[str, ...]:
+    """Return the names of an iterable. A single text, or an item that is not a name, is a `RobotError`."""
+    if isinstance(value, str):
+        raise RobotError(f"{what} is the text {value!r}, expected names in a list, for example [{value!r}]")
+    if not isinstance(value, Iterable):
+        raise RobotError(f"{what} is {kind_of(value)}, expected names in a list")
+    names = tuple(value)
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise RobotError(f"{what} has {wrong[0]!r:.80}, expected names")
+    return names
+
+
+def one_pose(pose: OnePose, name: str) -> Array:
+    """Return a copy of a pose as a matrix. A stack is a `RobotError`."""
+    rows, stacked = pose_rows(pose, name, single=True)
+    if stacked:
+        raise RobotError(f"the {name} is a stack of poses, expected one (4, 4) pose")
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rows[0, :9].reshape(3, 3), rows[0, 9:12]
+    return matrix
+
+
+def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
+    """Return (name, shape, pose) of each item of a mapping, or of each object of a `gjk3d.Scene`."""
+    if surroundings is None:
+        return []
+    if isinstance(surroundings, Mapping):
+        return [
+            (name, *entry) if isinstance(entry, tuple) and len(entry) == 2 else (name, entry, None)
+            for name, entry in surroundings.items()
+        ]
+    from gjk3d.scene import Scene
+
+    if isinstance(surroundings, Scene):
+        objects = [(name, surroundings.shape(name), surroundings.pose(name)) for name in surroundings.names]
+        for name, shape, _ in objects:
+            if (unit := getattr(shape, "unit", None)) and (cure := rescaling(unit, "meters")):
+                raise RobotError(
+                    f"the Scene is in {unit} ({name!r}), and robots are in metres. Convert its meshes, "
+                    f"{cure}, and its poses, or pass a mapping with poses in metres"
+                )
+        return objects
+    raise RobotError(
+        f"surroundings is {kind_of(surroundings)}, expected a gjk3d.Scene, or a mapping of names to shapes or "
+        "(shape, pose)"
+    )

@@ -28,10 +28,10 @@ from gjk3d.convex.solve import plane_core
 from gjk3d.engine.store import Store, store_of
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, workspace_of
-from gjk3d.robot.bodies import bounding_box, bounding_capsule, with_bounds
+from gjk3d.robot.bodies import WORLD, CollisionObject, Outline, bounding_box, bounding_capsule, outline, with_bounds
 from gjk3d.robot.cell_kernels import Bodies, Frames, Layout, Task
+from gjk3d.robot.margins import Rule, margins_of
 from gjk3d.robot.model import Robot
-from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, Rule, margins_of, outline
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints

@@ -16,10 +16,9 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.robot import urdf
-from gjk3d.robot.bodies import MESH_MODES, Body, Geometry, of_mesh
+from gjk3d.robot.bodies import MESH_MODES, Body, Geometry, in_metres, of_mesh, one_pose
 from gjk3d.robot.kinematics import FIXED, NUMBERS, Chain, many_link_poses
 from gjk3d.robot.mechanism import Mechanism
-from gjk3d.robot.obstacles import in_metres, one_pose
 from gjk3d.robot.srdf import State
 from gjk3d.robot.urdf import Description, Joint, Link
 from gjk3d.shapes.base import Shape

@@ -1,7 +1,7 @@
 """General pairs: pairs with meshes and other bodies, and pairs with user-defined supports.
 
 `gjk3d.robot.cell_kernels` tests pairs with bodies. This file tests the pairs that these kernels cannot decide,
-and the fallback pairs, which no kernel tests. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If
+and the fallback pairs, which no kernel tests. Each shape has a convex outline, see `gjk3d.robot.bodies.outline`. If
 the outlines of a pair are not far enough apart, the functions for two shapes compute the pair, for all configurations
 at once. ``rows`` are checked configurations (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`,
 where general pairs follow the convex pairs.

@@ -14,11 +14,10 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import RobotError, RobotWarning
 from gjk3d.frozen import shown
-from gjk3d.robot.bodies import Body, Geometry, make_bodies
+from gjk3d.robot.bodies import Body, Geometry, make_bodies, names_in, one_pose
 from gjk3d.robot.derived import Shapes, joined, locked, with_shapes
 from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
-from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
 from gjk3d.robot.urdf import Description, Link, checked_collision, described, tree_of, write_urdf
 from gjk3d.shapes.base import Shape

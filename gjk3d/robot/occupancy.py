@@ -34,12 +34,11 @@ from gjk3d.narrow.solve import quick_collide, settle
 from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import translations
 from gjk3d.results import compared
-from gjk3d.robot.bodies import end_of
+from gjk3d.robot.bodies import end_of, names_in, outline
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import Frames, Layout, Task, core_of, place
 from gjk3d.robot.kinematics import FIXED, FLOATING, link_poses
 from gjk3d.robot.motion_bounds import curve_speeds, slot_reaches
-from gjk3d.robot.obstacles import names_in, outline
 from gjk3d.robot.trajectories import Parts, points_on
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.composed import Rounded

@@ -15,9 +15,10 @@ from gjk3d.convex.checks import check_margin
 from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import RobotError
 from gjk3d.frozen import shown
+from gjk3d.robot.bodies import WORLD, CollisionObject, collision_object, names_in, taken_over
 from gjk3d.robot.cell import Base, Cell, build
+from gjk3d.robot.margins import Margins, Rule
 from gjk3d.robot.model import Robot, no_shapes
-from gjk3d.robot.obstacles import WORLD, CollisionObject, Margins, Rule, collision_object, names_in, taken_over
 from gjk3d.robot.results import near
 from gjk3d.typing import Array, OnePose, PoseLike, Row
 from gjk3d.wording import count, expected_names, nearest

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from gjk3d.errors import RobotError
+from gjk3d.robot.bodies import CollisionObject
 from gjk3d.robot.cell import Base, build
 from gjk3d.robot.motions import MotionStatus
-from gjk3d.robot.obstacles import CollisionObject
 from gjk3d.robot.timed import (
     Moving,
     Surroundings,

@@ -28,13 +28,14 @@ from gjk3d.poses import matrices, parts, pose_rows
 from gjk3d.query.time_of_impact import Motion
 from gjk3d.results import compared
 from gjk3d.robot import queries
+from gjk3d.robot.bodies import WORLD, CollisionObject, outline
 from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
+from gjk3d.robot.margins import OBSTACLES, Rule
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import HIT, PROVEN, certified
 from gjk3d.robot.motions import MotionStatus, blocks, steps_of
-from gjk3d.robot.obstacles import OBSTACLES, WORLD, CollisionObject, Rule, outline
 from gjk3d.robot.results import PairName
 from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, between, points_on
 from gjk3d.typing import Array, Number, VectorLike

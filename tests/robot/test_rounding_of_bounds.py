@@ -13,11 +13,10 @@ from naive import random_rotations
 import gjk3d as gk
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.solve import above_plane
-from gjk3d.robot.bodies import NO_CAPSULE, between_boxes, between_capsules, bounding_box, bounding_capsule
+from gjk3d.robot.bodies import NO_CAPSULE, between_boxes, between_capsules, bounding_box, bounding_capsule, outline
 from gjk3d.robot.cell_kernels import between_balls
 from gjk3d.robot.kinematics import plane_axes
 from gjk3d.robot.motion_bounds import _around, _sweep
-from gjk3d.robot.obstacles import outline
 from gjk3d.robot.sampled_edges import LANES, SPOT, _near_floor, _near_in_single, near_balls, near_lanes
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 

@@ -463,24 +463,9 @@ class Distance(Answer[N]):
         iterations: Each[int, Ints] = Each()
     else:  # for type checkers a slot is not a descriptor
         __slots__ = (
-            "_row",
-            "asked",
-            "certificate",
-            "distance",
-            "iterations",
-            "lower",
-            "normal",
-            "point_a",
-            "point_b",
-            "pose_a",
-            "pose_b",
-            "shape_a",
-            "shape_b",
-            "status",
-            "tight",
-            "trace",
-            "upper",
-        )
+            "_row", "asked", "certificate", "distance", "iterations", "lower", "normal", "point_a", "point_b", "pose_a",
+            "pose_b", "shape_a", "shape_b", "status", "tight", "trace", "upper",
+        )  # fmt: skip
     trace: Trace | None
     certificate: Certificate | PartsCertificate | None
     shape_a: Any
@@ -536,20 +521,15 @@ class Distance(Answer[N]):
                 "this Distance is of one pair and cannot be indexed. Use its fields, for example result.distance"
             )
         row: Distance[Any] = object.__new__(Distance)
-        if isinstance(index, (slice, list, np.ndarray)):
-            for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
-                setattr(row, name, getattr(self, name)[index])
-            row.trace, row.shape_a, row.shape_b, row.asked = None, self.shape_a, self.shape_b, self.asked
-            row.pose_a, row.pose_b = (pose[index] if _many(pose) else pose for pose in (self.pose_a, self.pose_b))
-            return row
-        row.distance = float(self.distance[index])
-        row.normal, row.point_a, row.point_b = self.normal[index], self.point_a[index], self.point_b[index]
-        row.lower, row.upper = float(self.lower[index]), float(self.upper[index])
-        row.status, row.tight = Status(int(self.status[index])), bool(self.tight[index])
-        row.iterations, row.trace = int(self.iterations[index]), None
-        row.shape_a, row.shape_b, row.asked = self.shape_a, self.shape_b, self.asked
+        stacked = isinstance(index, (slice, list, np.ndarray))
+        for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
+            value = getattr(self, name)[index]
+            setattr(row, name, value if stacked or value.ndim else value.item())
+        if not stacked:
+            row.status = _STATUSES[row.status]
+        row.trace, row.shape_a, row.shape_b, row.asked = None, self.shape_a, self.shape_b, self.asked
         row.pose_a, row.pose_b = (
-            pose[index] if _many(pose) else pose[0] if getattr(pose, "ndim", 2) == 3 else pose
+            pose[index] if _many(pose) else pose if stacked or getattr(pose, "ndim", 2) != 3 else pose[0]
             for pose in (self.pose_a, self.pose_b)
         )
         return row

@@ -533,9 +533,15 @@ class Nearest:
         self._query, self.out, self._flags, self.within = query, out, flags, within
 
     @property
+    def slots(self) -> list[int]:
+        """The slots of A and B."""
+        slots: list[int] = self._flags[0, narrow.INTS :].tolist()
+        return slots
+
+    @property
     def names(self) -> NamePair:
         """The names of A and B. The name of a visitor is None."""
-        (a, b), (mine, theirs) = self._flags[0, narrow.INTS :].tolist(), self._query.names
+        (a, b), (mine, theirs) = self.slots, self._query.names
         return mine[a], theirs[b] or None
 
     @property

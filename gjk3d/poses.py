@@ -141,10 +141,7 @@ def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
     The poses may be matrices or transforms of scipy, pinocchio, Drake or coal. Rigidity is not checked. ``name`` is the
     argument's name in errors. With ``single`` the errors ask for one pose only, because the caller refuses stacks.
 
-    Raises
-    ------
-    PoseError
-        The argument is not an array of (4, 4) matrices of real numbers.
+    Raise a PoseError for other arguments.
     """
     pose = _as_array(pose)
     try:
@@ -177,10 +174,7 @@ def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
 def pose_rows(pose: Any, name: str = "pose", single: bool = False) -> tuple[Array, bool]:
     """Return the (n, 13) pose rows of a pose or a stack, and whether the argument is a stack. None is the identity.
 
-    Raises
-    ------
-    PoseError
-        The argument is not a pose or a stack of poses, see `as_matrices`, or a pose is not rigid.
+    Raise a PoseError for other arguments, and for a pose that is not rigid.
     """
     if pose is None:
         return IDENTITY, False

@@ -43,10 +43,7 @@ _ITEMS = {
 def numba_type(hint: Any) -> Any:
     """Return numba's type for an annotation.
 
-    Raises
-    ------
-    TypeError
-        The type is not supported, or is an array without its number of dimensions.
+    Raise a TypeError for an array without its number of dimensions, and for types that are not supported.
     """
     if hint in _PLAIN:
         return _PLAIN[hint]
@@ -89,10 +86,7 @@ _SCALARS = {str(kind): kind for kind in (*_PLAIN.values(), *_ITEMS.values())}
 def to_json(kind: Any) -> Any:
     """Return a numba type in a form for JSON: a scalar as its name, a tuple as a list, other types as an object.
 
-    Raises
-    ------
-    TypeError
-        `numba_type` does not return this type for any annotation.
+    Raise a TypeError for a type that `numba_type` does not return.
     """
     if isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned:
         return {"items": to_json(kind.dtype), "dimensions": kind.ndim, "readonly": not kind.mutable}
@@ -273,10 +267,7 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKerne
 
     None means the annotated types of an entry.
 
-    Raises
-    ------
-    TypeError
-        The type of the result differs from its annotation.
+    Raise a TypeError if the type of the result differs from its annotation.
     """
     from numba import types
 

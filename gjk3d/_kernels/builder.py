@@ -147,7 +147,6 @@ def _pool(processes: int, start: Callable[[], None]) -> ProcessPoolExecutor:
 
 
 def _cores() -> int:
-    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -379,10 +378,7 @@ def build(report: Report | None = None) -> Path:
 
     Only one process builds at a time. The progress, from 0 to 1, is passed to ``report``.
 
-    Raises
-    ------
-    SourcesChanged
-        The sources were edited during the build, so parts may be compiled from different code.
+    Raise `SourcesChanged` if the sources were edited during the build, so that its parts may not fit.
     """
     import llvmlite.binding as llvm
 

@@ -173,10 +173,7 @@ def _guard(folder: str) -> None:
     A file in the folder has the key of the code of all kernels, see `gjk3d._kernels.sources`. Modification times are
     not reliable, because copies of a file may have others.
 
-    Raises
-    ------
-    OSError
-        Other users may write to the folder. numba's files are pickles, which run code.
+    Raise an OSError if other users may write to the folder, because numba's files are pickles, which run code.
     """
     if folder in _folders:
         return

@@ -146,10 +146,7 @@ def _empty(place: Path) -> bool:
 def read_file(path: Path) -> bytes:
     """Return the content of a file of the cache.
 
-    Raises
-    ------
-    OSError
-        The file does not exist, or other users may write to it.
+    Raise an OSError if the file does not exist, or if other users may write to it.
     """
     with open(path, "rb") as file:
         if reason := distrust(os.fstat(file.fileno())):

@@ -270,7 +270,6 @@ class _Progress:
 
 
 def _give_up() -> None:
-    """Store the reason why the builder ended without an object file."""
     global _builder, _hopeless
     assert _builder is not None
     output = _builder.stderr.read().decode(errors="replace").strip() if _builder.stderr else ""

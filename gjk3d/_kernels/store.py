@@ -172,7 +172,6 @@ _LOCK = "build.lock"
 
 
 def _try_lock(file: IO[bytes]) -> bool:
-    """Acquire the lock if it is free, and return whether it was free."""
     try:
         if os.name == "nt":
             import msvcrt

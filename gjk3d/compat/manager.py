@@ -132,7 +132,7 @@ def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[Conta
 
 def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
     """Yield a list of contacts for each pair. All pairs have the same two meshes, which are computed in one call."""
-    first, second = (_rows_of([pair[side] for pair in pairs]) for side in range(2))
+    first, second = (pairs[0][side]._owner.scene.rows[[pair[side]._number for pair in pairs]] for side in range(2))
     a, b = pairs[0][0].mesh, pairs[0][1].mesh
     faces: Any
     if a.is_convex and b.is_convex:
@@ -162,12 +162,6 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
             data._found, data._row = shared, n
             block.append(data)
         yield block
-
-
-def _rows_of(objects: list[CollisionObject]) -> Array:
-    """Return the pose rows of objects of one manager, (k, 13)."""
-    rows: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
-    return rows
 
 
 def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Array]:

@@ -141,10 +141,6 @@ def _ball_or_ellipsoid(x: Fraction, y: Fraction, z: Fraction) -> tuple[list[_Raw
     return ([([_on_axis(ZERO)], [])], x) if x == y == z else (_ellipsoid(x, y, z), ZERO)
 
 
-def _of_vertices(shape: Any) -> tuple[list[_RawTerm], Fraction]:
-    return [([[fractions(v) for v in shape.vertices]], [])], ZERO
-
-
 #: for each class of shapes, the function that returns the terms and the radius of a shape
 _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
     Box: lambda s: ([([_corners(*(Fraction(x) / 2 for x in s.extents.tolist()))], [])], ZERO),
@@ -154,7 +150,10 @@ _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
     Cone: lambda s: (_cone(Fraction(s.radius), Fraction(s.height) / 2), ZERO),
     Ellipsoid: lambda s: _ball_or_ellipsoid(*(Fraction(x) for x in s.radii.tolist())),
     Composed: lambda s: (_composed(s), Fraction(s._rounding())),
-    **dict.fromkeys((Point, Segment, Triangle, Tetrahedron, ConvexHull), _of_vertices),
+    **dict.fromkeys(
+        (Point, Segment, Triangle, Tetrahedron, ConvexHull),
+        lambda s: ([([[fractions(v) for v in s.vertices]], [])], ZERO),
+    ),
 }
 
 

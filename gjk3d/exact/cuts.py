@@ -328,7 +328,7 @@ def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> 
         ours, theirs = cut.order_a[a0:a1], cut.order_b[b0:b1]
         if not _parted(a.top(ours, normal), b.top(theirs, -normal), _integer_vector(normal), least) and not (
             len(ours) == len(theirs) == 1
-            and _is_separated(a.parts[ours[0]], b.parts[theirs[0]], _integer_vector(normal), least)
+            and exact_direction(a.parts[ours[0]], b.parts[theirs[0]], least, normal) is not None
         ):
             return [f"a plane in it does not separate {len(ours)} parts of a from {len(theirs)} of b"]
     return []
@@ -375,13 +375,6 @@ def _top(part: Body, n: Vec) -> Fraction:
         return Fraction(max(p[0] * x + p[1] * y + p[2] * z for p in part.terms[0].sets[0]), part.scale)
     single = Difference(part, at_point(ORIGIN))
     return Fraction(single.support(n)[2], single.scale)
-
-
-def _is_separated(p: Body, q: Body, n: Vec, least: Fraction) -> bool:
-    difference = Difference(p, q)
-    proof = Enclosure(least + difference.radius_high)
-    enclose(difference, n, proof)
-    return proof.low_proven
 
 
 class ClosedSurface(NamedTuple):
@@ -450,13 +443,9 @@ class WorldBody(NamedTuple):
 
     def moved(self, by: FractionVec) -> WorldBody:
         """Return the body translated by a vector."""
-        pieces, at = [_sum(p, by) for p in self.pieces], translation(by)
+        pieces, at = [(p[0] + by[0], p[1] + by[1], p[2] + by[2]) for p in self.pieces], translation(by)
         surfaces = [surface.placed(at) for surface in self.surfaces]
         return self._replace(union=Union(place_all(self.union.parts, at)), pieces=pieces, surfaces=surfaces)
-
-
-def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
 
 
 def on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:

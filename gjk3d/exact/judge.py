@@ -17,7 +17,6 @@ from gjk3d.exact.arithmetic import (
     ORIGIN,
     Enclosure,
     FractionVec,
-    Root,
     Vec,
     dot,
     float_above,
@@ -443,7 +442,7 @@ def _judge_plane(
     judge_form(case, claim, allowed)
     proof = Enclosure(wanted(claim, body.radius_high), claim.upper + body.radius_low)
     # a plane is the intersection of two half-spaces: its signed distance is the greater of theirs
-    proof.drop_high(max((heights(face, body)[1] for face in planes), key=_value))
+    proof.drop_high(max((heights(face, body)[1] for face in planes), key=lambda height: height.signed_square))
     for face in planes:
         proof.raise_low(heights(face, body)[0], face.normal)
     if certificate is not None:
@@ -462,10 +461,6 @@ def _judge_plane(
             case.wrong.append(f"along the normal the distance is {along!r}, not {float(claim.distance)!r}")
     off = on_plane(case, claim, plane, *on_halfspace, halfspace, allowed)
     note_witnesses(case, [off, _judge_point(case, claim, *on_shape, body, negative(plane.normal), allowed)])
-
-
-def _value(root: Root) -> Fraction:
-    return root.signed_square
 
 
 def on_plane(

@@ -464,10 +464,7 @@ def _noise(a: WorldBody, b: WorldBody) -> float:
 def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertificate:
     """Return the certificate of a result: the cut and the nearest parts that prove its bounds.
 
-    Raises
-    ------
-    UnsupportedPair
-        If a body cannot be checked, or too many parts are near each other.
+    Raise an UnsupportedPair error if a body cannot be checked, or too many parts are near each other.
     """
     claim, _ = claim_of(result)
     if claim is None or a.doubts or b.doubts:

@@ -133,10 +133,7 @@ _FLAT = 0.999
 def unfolded(vertices: Array, faces: Ints) -> Ints:
     """Return the triangles, in which polygons that were split into overlapping triangles are triangulated again.
 
-    Raises
-    ------
-    HeaderError
-        Such a polygon intersects itself.
+    Raise a HeaderError if such a polygon intersects itself.
     """
     if faces.min() < 0 or faces.max() >= len(vertices):
         return faces  # `Mesh` raises an error with the number of the face

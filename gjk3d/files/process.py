@@ -137,10 +137,6 @@ def _pyvista(source: str, target: str) -> None:
         raise SystemExit(_REPORTED) from None
 
 
-def _ifc(source: str, target: str) -> None:
-    write(step_ifc.elements(source), target)
-
-
 def _mjcf(source: str, target: str, *, text: bool = False) -> None:
     """Compile an MJCF, and write the model as a binary MuJoCo file.
 
@@ -159,8 +155,8 @@ def _mjcf(source: str, target: str, *, text: bool = False) -> None:
 
 
 READERS: dict[str, Callable[[str, str], None]] = {
-    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "IFC": _ifc, "MJCF": _mjcf,
-    "MJCF text": partial(_mjcf, text=True),
+    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "MJCF": _mjcf,
+    "MJCF text": partial(_mjcf, text=True), "IFC": lambda source, target: write(step_ifc.elements(source), target),
 }  # fmt: skip
 
 

@@ -40,8 +40,6 @@ REFERENCE = re.compile(r"=>\[[\d:]+\]")  #: names that Open CASCADE generates fo
 
 
 class _Occurrence(NamedTuple):
-    """An occurrence of a product in an assembly."""
-
     name: str
     definition: int  #: the number of the product's definition
 
@@ -273,7 +271,9 @@ def elements(source: str) -> Nodes:
         shape = shapes.get(element.id())
         if shape is not None:
             nodes.add(element, shape.geometry, np.array(shape.transformation.matrix).reshape(4, 4, order="F"))
-        elif _has_body(element):
+        elif element.Representation is not None and any(
+            item.RepresentationIdentifier == "Body" for item in element.Representation.Representations
+        ):
             nodes.add(element, None, np.eye(4))
     errors = list(dict.fromkeys(_error_words(model, error) for error in _errors(ifc)))
     return Nodes(tuple(nodes.shapes), tuple(nodes.all), (*errors[:_NOTES], *_left_out(model, products)))
@@ -351,13 +351,6 @@ def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
             shape_of[shape.id] = shape
             going = bool(shapes.next())
     return shape_of
-
-
-def _has_body(element: Any) -> bool:
-    representation = element.Representation
-    return representation is not None and any(
-        item.RepresentationIdentifier == "Body" for item in representation.Representations
-    )
 
 
 class _Collected:

@@ -173,10 +173,7 @@ def _shown(raw: Any) -> str:
 def read_json(path: str | os.PathLike[str]) -> Value:
     """Return the JSON document in a file.
 
-    Raises
-    ------
-    FileError, ParseError
-        The file does not exist, is too large, or is not JSON.
+    Raise a FileError if the file does not exist, and a ParseError if it is too large or not JSON.
     """
     file = Path(path)
     if os.path.isdir(file):
@@ -254,8 +251,6 @@ _SUM = 1e-15  #: largest difference of two sums of three products with different
 
 
 class _Type(NamedTuple):
-    """A type of arrays in a document."""
-
     dtype: str  #: type of the numbers in base64
     read: Callable[..., NDArray[Any]]  #: reader of nested lists
 
@@ -272,10 +267,7 @@ _TYPES = {
 def write_shape(shape: Shape) -> dict[str, Any]:
     """Return a convex shape as a dict for JSON, with the name of its class and its numbers.
 
-    Raises
-    ------
-    UnsupportedPair
-        The class of the shape is not in `gjk3d.shapes.table.SHAPES`, or the shape has a user's support mapping.
+    Raise an UnsupportedPair error for a class that gjk3d does not define, and for a user's support mapping.
     """
     kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
     if kind is None or (isinstance(shape, Composed) and shape._functions):
@@ -287,20 +279,22 @@ def write_shape(shape: Shape) -> dict[str, Any]:
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}
     if isinstance(shape, Composed):
-        terms = [[_write_part(part) for part in term] for term in shape._terms()]
+        terms = [
+            [
+                {
+                    "kind": _NAMES[part.kind],
+                    "numbers": part.numbers.tolist(),
+                    "matrix": part.matrix.tolist(),
+                    "offset": part.offset.tolist(),
+                }
+                for part in term
+            ]
+            for term in shape._terms()
+        ]
         return {"shape": name, "terms": terms, "radius": shape._rounding()}
     if isinstance(shape, ConvexHull):
         return _write_hull(shape)
     return {"shape": name, **{field: np.asarray(getattr(shape, field)).tolist() for field in _PLAIN[name]}}
-
-
-def _write_part(part: Part) -> dict[str, Any]:
-    return {
-        "kind": _NAMES[part.kind],
-        "numbers": part.numbers.tolist(),
-        "matrix": part.matrix.tolist(),
-        "offset": part.offset.tolist(),
-    }
 
 
 def _write_hull(shape: ConvexHull) -> dict[str, Any]:
@@ -319,13 +313,7 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
 
 
 def read_shape(value: Value) -> Shape:
-    """Return the convex shape that a value of an untrusted document describes.
-
-    Raises
-    ------
-    ParseError
-        The value does not describe a convex shape.
-    """
+    """Return the convex shape that a value of an untrusted document describes. Raise a ParseError for another value."""
     kind = value.peek("shape")
     name = kind.text()
     if name not in _CLASSES:
@@ -431,10 +419,7 @@ def write_collider(x: Collider) -> dict[str, Any]:
 
     A mesh is written with its triangles, name and unit, and without its file and the names of its parts.
 
-    Raises
-    ------
-    UnsupportedPair
-        The class of the object is not one of gjk3d.
+    Raise an UnsupportedPair error for a class that gjk3d does not define.
     """
     if not isinstance(x, Body):
         return write_shape(x)
@@ -472,27 +457,19 @@ def _write_voxels(x: VoxelGrid) -> dict[str, Any]:
     return {"occupied": bits, "pitch": x.pitch, "origin": x.origin.tolist()}
 
 
-def _write_cloud(x: PointCloud) -> dict[str, Any]:
-    return {"points": _write_array(x.points, "float64"), "radius": x.radius}
-
-
 def _write_heights(x: HeightField) -> dict[str, Any]:
     values = {"heights": _write_array(x.heights, "float64"), "pitch": np.asarray(x.pitch).tolist()}
     bottom = {} if x.bottom == -inf else {"bottom": x.bottom}
     return {**values, "origin": x.origin.tolist(), **bottom}
 
 
-def _write_shell(x: Shell) -> dict[str, Any]:
-    return {"mesh": write_collider(x.mesh), "thickness": x.thickness}
-
-
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Mesh: _write_mesh,
     Compound: _write_compound,
     VoxelGrid: _write_voxels,
-    PointCloud: _write_cloud,
+    PointCloud: lambda x: {"points": _write_array(x.points, "float64"), "radius": x.radius},
     HeightField: _write_heights,
-    Shell: _write_shell,
+    Shell: lambda x: {"mesh": write_collider(x.mesh), "thickness": x.thickness},
 }
 
 
@@ -517,10 +494,7 @@ def _base64(array: NDArray[Any]) -> str:
 def read_collider(value: Value) -> Collider:
     """Return the shape or body that a value of an untrusted document describes.
 
-    Raises
-    ------
-    ParseError
-        The value does not describe a shape or a body.
+    Raise a ParseError for another value.
     """
     name = value.peek("shape").raw
     read = _READERS.get(name) if isinstance(name, str) else None

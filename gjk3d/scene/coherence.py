@@ -384,16 +384,15 @@ class Memory:
             fast = _LEAST * mean / self._steps > _MOST * side
             if fast or not (searched or most > 0.0) or not self._search(query, within):
                 self.forget()
-                self._note(objects)
+                self._store_boxes(objects)
                 return False
             self._within = within
-            self._note(objects)
+            self._store_boxes(objects)
         if self._solids is not query.store:
             self._take_shapes(query)
         return True
 
-    def _note(self, objects: Objects) -> None:
-        """Store the boxes of all objects."""
+    def _store_boxes(self, objects: Objects) -> None:
         self._boxes, self._steps = objects.tree.boxes[: len(objects.births)].copy(), 0
         self._version = objects.version
 

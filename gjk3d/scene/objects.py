@@ -423,10 +423,7 @@ def packed(store: ShapeStore) -> Shapes:
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> Array:
     """Return the pose rows (count, 13) of poses, one for each name. With ``single``, ``poses`` is a single pose.
 
-    Raises
-    ------
-    PoseError
-        A pose is invalid, or their number differs from ``count``.
+    Raise a PoseError if a pose is invalid, or if their number differs from ``count``.
     """
     if poses is None:
         return np.repeat(IDENTITY, count, axis=0)

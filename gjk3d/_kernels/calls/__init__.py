@@ -78,13 +78,7 @@ class _Member(ctypes.Structure):
 
 
 def offset(cls: type, name: str) -> int:
-    """Return the offset of the slot ``name`` in objects of a class.
-
-    Raises
-    ------
-    TypeError
-        The name is not that of a slot.
-    """
+    """Return the offset of the slot ``name`` in objects of a class. Raise a TypeError for another name."""
     owner = next(base for base in cls.__mro__ if name in base.__dict__)
     descriptor = owner.__dict__[name]
     if not isinstance(descriptor, MemberDescriptorType):
@@ -141,5 +135,4 @@ def object_faults() -> list[str]:
 
 
 def _differences(values: dict[str, tuple[object, object]]) -> list[str]:
-    """Return the names of the pairs whose values differ."""
     return [name for name, (read, true) in values.items() if read != true]

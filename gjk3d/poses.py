@@ -139,7 +139,7 @@ def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
     """Return a pose or a stack of poses as a C-contiguous (4, 4) or (n, 4, 4) array of floats.
 
     The poses may be matrices or transforms of scipy, pinocchio, Drake or coal. Rigidity is not checked. ``name`` is the
-    argument's name in errors. With ``single`` the errors ask for one pose only, because the caller refuses stacks.
+    argument's name in errors. With ``single`` the errors do not offer stacks, because the caller refuses them.
 
     Raise a PoseError for other arguments.
     """

@@ -4,7 +4,7 @@ The sign law: ``normal`` is a unit vector from A to B, also in overlap. ``point_
 ``distance < 0`` means overlap by that depth. After B moves by ``depth * normal``, convex shapes just touch, and other
 bodies are separated.
 
-The bound law: ``lower <= true value <= upper``. The bounds hold after every way in which a solver can end.
+The bound law: ``lower <= true value <= upper``. The bounds hold for every reason that stops a solver.
 """
 
 from __future__ import annotations
@@ -243,8 +243,8 @@ class Certificate(NamedTuple):
     normal : (3,) float
         Unit vector from A to B in world axes. The support points along it bound the signed distance from below.
     support_a, support_b : (3,) float
-        The support point of A along the normal and that of B against it, each in the frame of its shape. A half-space
-        has no support point, and its field contains the projection of the other shape's support point onto the plane.
+        The support point of A along the normal and that of B against it, each in the frame of its shape. The field of a
+        half-space contains the projection of the other shape's support point onto the plane.
     points_a, points_b : (k, 3) float
         Pairs of points of the cores, each point in the frame of its shape. Vertices of polytopes are exact in it.
     weights : (k,) float
@@ -252,9 +252,9 @@ class Certificate(NamedTuple):
     faces : (m, 3) int
         Triangles as indices of pairs, with a consistent orientation. Empty for other kinds than "surface".
     directions : (k, 3) float
-        For each pair, the direction from A to B in world axes in which its points are support points, or zeros if the
-        direction is not known. Directions are not part of the proof. With them `verify` needs less time to prove that
-        curved cores contain the points.
+        For each pair, the direction from A to B in world axes along which its points are support points. Zeros mean
+        that the direction is not known. Directions are not part of the proof. With them `verify` needs less time to
+        prove that curved cores contain the points.
 
     Examples
     --------
@@ -564,7 +564,8 @@ class Distance(Answer[N]):
         """Return the query and its result as one JSON document, which ``gjk3d replay FILE`` repeats.
 
         The document contains the shapes, poses, settings, versions and the result, every number to its last bit.
-        `collide` returns a bool, which has no document. Use `signed_distance` of the same pair, which agrees with it.
+        A result of `collide` is a bool and cannot be written. Use `signed_distance` of the same pair, which agrees
+        with it.
         A replay does not use earlier results: the last bits may differ for a `Pair` that used its last pose, and for a
         mesh that was made by `refit`. Large arrays are written as base64 of little-endian numbers.
 

@@ -55,7 +55,7 @@ def spellings() -> dict[str, float]:
     return {**names, **_METRES}
 
 
-#: Metric units for printing, and the least size of an object in metres for which each unit is used.
+#: Metric units for printing. Each is used for objects of at least this size in metres.
 _READ = (("m", 1000.0), ("mm", 1e-3), ("um", 0.0))
 
 

@@ -115,7 +115,7 @@ def policy(scripts: Iterable[str], style: str) -> str:
 
 
 def to_json(value: Any) -> str:
-    """Return JSON in which <, > and & are escaped, so that no text can close the script element around it."""
+    """Return JSON with escaped <, > and &, so that no text can close the script element around it."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -126,7 +126,7 @@ Mapping = Callable[[Any], Any]
 
 
 class Callback(NamedTuple):
-    """A function of the user in the form in which kernels call it."""
+    """A function of the user in the form for kernels."""
 
     address: int
     compiled: bool  #: whether numba compiled the function

@@ -5,7 +5,7 @@ call is compiled as a declaration, whose types are the annotations of the called
 compiled once, and again only after an edit of it. For this, `install` changes functions of numba for the rest of the
 process.
 
-`install` also removes steps of numba that have no effect on kernels. Kernels are functions of numbers, tuples and
+`install` also removes steps of numba that do not change kernels. Kernels are functions of numbers, tuples and
 arrays, without generators, closures, reference counts and array expressions, and the builder optimises them later.
 """
 
@@ -170,7 +170,7 @@ def install() -> None:
     numbered = cpu.CPUContext.mangler
 
     def mangler(self: Any, name: str, types: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
-        """Return the symbol of a function. Symbols of gjk3d have no serial number and are equal in all processes."""
+        """Return the symbol of a function. Symbols of gjk3d are without serial numbers, and equal in all processes."""
         if name.lstrip(".").startswith(("gjk3d.", "NumbaEnv.gjk3d.")):
             return str(funcdesc.default_mangler(name, types))
         return str(numbered(self, name, types, abi_tags=abi_tags, uid=uid))
@@ -337,7 +337,7 @@ def read(path: Path) -> CompiledKernel | None:
 def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
     """Return a hash of all that determines the bitcode of a kernel: its code, types and constants, and its callees.
 
-    The code is that of the imported function, so an edit of its file during a build has no effect.
+    The code is that of the imported function, so an edit of its file during a build does not matter.
     """
     function = dispatcher_of(name).py_func
     # an annotation is only a name, so the types are part of the hash
@@ -402,7 +402,7 @@ def _shorten() -> None:
 
 
 def _pipeline() -> Any:
-    """Return numba's compiler class without the passes that have no effect on kernels."""
+    """Return numba's compiler class without the passes that do not change kernels."""
     from numba.core import compiler, typed_passes, untyped_passes
     from numba.core.compiler_machinery import PassManager
 

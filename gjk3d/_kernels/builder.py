@@ -21,8 +21,8 @@ calls are small. Otherwise the kernel is called across groups. After an edit of 
 again, and after an edit of a small kernel all groups that use it.
 
 ``python -m gjk3d._kernels.builder --wheel FOLDER`` makes a wheel with object files for many kinds of machines. Kernels
-are compiled once to bitcode in one group, from which LLVM makes each object file. The wheel contains the bitcode too.
-On another kind of machine LLVM makes the object file from it, without numba.
+are compiled once to bitcode in one group, and LLVM makes each object file of the bitcode. The wheel contains the
+bitcode too. On another kind of machine LLVM makes the object file of it, without numba.
 """
 
 from __future__ import annotations

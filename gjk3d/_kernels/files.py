@@ -32,8 +32,8 @@ def texts() -> dict[str, bytes]:
 def folder() -> Path:
     """Return the folder of the cache of compiled kernels.
 
-    It is the first of these folders to which other users cannot write: ``GJK3D_CACHE_DIR``, a folder in the user's
-    cache, and (except on Windows) a private folder in the system's folder for temporary files.
+    Candidates are ``GJK3D_CACHE_DIR``, a folder in the user's cache, and (except on Windows) a private folder in the
+    system's folder for temporary files. The result is the first that is not writable for other users.
     """
     usable = next(filter(_is_usable, _places()), _NO_PLACE)
     if usable != (first := next(_places())):
@@ -76,7 +76,7 @@ def distrust(status: os.stat_result) -> str:
 def _is_usable(place: Path) -> bool:
     """Return whether other users can neither write to a cache nor replace it.
 
-    A cache of this user to which others can write is emptied and made private.
+    If others can write to a cache of this user, it is emptied and made private.
     """
     if reason := _replaceable(place):
         refused[place] = f"The cache {place} is not used: its files are run as code, and {reason}."
@@ -98,8 +98,8 @@ def _replaceable(place: Path) -> str:
     """Return the reason why other users can replace the folder of a cache, or an empty string.
 
     The owner of a folder or link above the cache can replace it, and so can other users who may write to this folder,
-    unless it has the sticky bit. The user's group is assumed to have no other members. The owner of the root folder is
-    trusted, because in a container it may be another user than 0.
+    unless it has the sticky bit. The user is assumed to be the only member of the user's group. The owner of the root
+    folder is trusted, because in a container it may be another user than 0.
     """
     if os.name != "posix":
         return ""

@@ -98,7 +98,7 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
 
 
 def _place(argument: Any) -> str:
-    """Return the code of the index by which a thread selects its part of an argument, or an empty text."""
+    """Return the code of a thread's index into an argument, or an empty text if all threads share the argument."""
     if isinstance(argument, PerThread):
         return "[thread]"
     return "[k]" if isinstance(argument, Rows) or (isinstance(argument, Output) and argument.rows) else ""
@@ -201,7 +201,7 @@ def parameters(entry: Function) -> list[str]:
 
 
 def source_of(function: Function) -> Function:
-    """Return the Python function from which a kernel is compiled."""
+    """Return the Python function of a kernel."""
     if MODE == "object" and isinstance(function, BuiltinFunctionType | late.Late):
         return late.source(function)
     source: Function = getattr(function, "py_func", function)

@@ -1,7 +1,7 @@
 """Entries before machine code exists: they run interpreted, or wait for the builder.
 
-The first call starts the builder in a process. A call with few items runs the Python functions from which the machine
-code is compiled, with the same bits. A call with many items waits for the builder, and prints the progress on stderr.
+The first call starts the builder in a process. A call with few items runs the Python functions of the kernels, whose
+results have the same bits. A call with many items waits for the builder, and prints the progress on stderr.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def entry(function: Function, single: bool) -> Any:
 
 
 def builtin(name: str) -> Any:
-    """Return the addresses of a builtin, or None if there is no machine code yet."""
+    """Return the addresses of a builtin, or None if its machine code does not exist yet."""
     _load()
     return _code.get(name)
 
@@ -56,12 +56,12 @@ def arrived() -> bool:
 
 
 def source(entry: Any) -> Function:
-    """Return the Python function from which an entry is compiled."""
+    """Return the Python function of an entry."""
     return _late[f"{entry.__module__}:{entry.__name__}"].py_func
 
 
 class Late:
-    """An entry that has no machine code when it is defined. It calls the machine code as soon as this exists."""
+    """An entry that is defined before its machine code exists. It calls the machine code as soon as this exists."""
 
     def __init__(self, name: str, function: Function, single: bool) -> None:
         self.name, self.py_func, self.single = name, function, single

@@ -1,4 +1,4 @@
-"""The key of the machine code: a hash of the code from which all kernels are compiled.
+"""The key of the machine code: a hash of the code of all kernels.
 
 A kernel depends on its own definition, and on all definitions that its names refer to, in any file: kernels that it
 calls, constants, annotations, NamedTuples, and functions that compute constants. The key is a hash of these definitions
@@ -117,7 +117,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """Return the names in ``a.b.c``, the first name of ``a[0].b``, or nothing if there is no first name."""
+    """Return the names in ``a.b.c``, the first name of ``a[0].b``, or an empty list for other expressions."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Subscript):
@@ -169,7 +169,7 @@ class _Package:
         ]
 
     def resolve(self, module: str, path: list[str]) -> Iterator[tuple[str, str]]:
-        """Yield the module and the name of each import and definition to which a dotted name of a module leads."""
+        """Yield the module and the name of each import and definition that a dotted name of a module refers to."""
         for k, name in enumerate(path):
             source = self.source(module)
             if name in source.names or name in source.imports:

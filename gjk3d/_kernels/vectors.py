@@ -158,8 +158,8 @@ def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any, slac
     over = f.both(over, f.less_than(square, nearest))
     nearest = f.choose(over, square, nearest)
     foot = [f.choose(over, x, y) for x, y in zip(mean, foot, strict=True)]
-    # The nearest triangle is at most as far as the nearest of these points. A triangle is at least as far as the least
-    # height of its corners along the direction to its own nearest point.
+    # The distance of the nearest of these points is an upper bound of the least distance. The least height of the
+    # corners along the direction to a triangle's nearest point is a lower bound of the distance of this triangle.
     limit = f.lesser(f.plus(f.times(f.least(nearest), f.all(1.001)), f.all(slack)), f.all(most))
     gap = f.lesser(f.lesser(_dot(f, foot, corner[0]), _dot(f, foot, corner[1])), _dot(f, foot, corner[2]))
     return f.bits(f.either(f.at_most(gap, zero), f.at_most(f.times(gap, gap), f.times(limit, nearest))))
@@ -180,7 +180,7 @@ if TYPE_CHECKING:
         """
 
     def balls_apart(centers: Floats32_3, a: int, b: int, half: int, most: float) -> int:
-        """Return a bit for each of eight lanes in which the squared distance of two centres is above ``most``.
+        """Return a bit for each of eight lanes. It is set if the squared distance of two centres is above ``most``.
 
         ``centers`` has the 16 x, then the 16 y, then the 16 z coordinates of the centres of each ball in 16 lanes. The
         balls are a and b. ``half`` is 0 for the first eight lanes, and 1 for the last. The bit of a lane with NaN is 0.
@@ -190,8 +190,8 @@ if TYPE_CHECKING:
         """Return bits 0 to 7 for the triangles of a leaf that a line hits, and three more bits for each triangle.
 
         ``rim`` is the rounding error of twice the area between the line and an edge. Bits 8 to 15 are set for hit
-        triangles whose projected area is at least `CLEAR` times the error. Of these, bits 16 to 23 are set if the line
-        is not near an edge. Bits 24 to 31 are set if the normal of the triangle points along the last axis. The
+        triangles whose projected area is at least `CLEAR` times the error, and bits 16 to 23 for those of them whose
+        edges are not near the line. Bits 24 to 31 are set if the normal of the triangle points along the last axis. The
         distances from the line's point to the triangles are written to ``out``. If no triangle is hit, the result is 0.
         """
 

@@ -54,7 +54,7 @@ class Query(SceneQuery):
     def collide(self, pairs: Ints, margin: float) -> Bools:
         """Return for each pair whether the surfaces intersect, or a solid contains the other object.
 
-        The margin must be 0, and has no effect. All pairs of two meshes are computed in one call.
+        The margin is ignored. All pairs of two meshes are computed in one call.
         """
         numbers, hits = self.numbers(pairs), np.zeros(len(pairs), dtype=bool)
         order = np.lexsort((pairs[:, 1], pairs[:, 0], numbers[:, 1], numbers[:, 0]))
@@ -227,7 +227,7 @@ class Closest(NamedTuple):
 def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, solid: bool) -> Closest | None:
     """Return the closest pair of one manager or of two managers, or None without pairs.
 
-    If ``single`` is given, only pairs with this object are compared. Of equally close pairs the first is returned.
+    If ``single`` is given, only pairs with this object are compared. The first is returned of equally close pairs.
     """
     if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
         return None
@@ -241,7 +241,7 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
 
 
 def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> Closest:
-    """Return the closest pair for meshes that are not all convex. Of equally close pairs the first is returned."""
+    """Return the closest pair for meshes that are not all convex. The first is returned of equally close pairs."""
     within, size = 0.0, query.distances_between_boxes[1]
     while not len(pairs := _near(query, within)):
         within = max(2.0 * within, _START * size)
@@ -653,7 +653,7 @@ class CollisionManager:
     def min_distance_other(
         self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
     ) -> Any:
-        """Return the distance of the nearest two objects, of which one is in this manager and one in another manager.
+        """Return the distance of the nearest two objects, one of this manager and one of another manager.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import PoseError, SceneError, ShapeError
-from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, parts, pose_rows
+from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, is_plain, parts, pose_rows
 from gjk3d.scene import objects as scene
 from gjk3d.scene.pairs import ALL
 from gjk3d.typing import Array
@@ -161,7 +161,7 @@ class DistanceData:
 
 
 _FLAT = 1e-12  #: least ratio of the singular values of a transform; the inverse of a flatter one is not accurate
-#: greatest distance of a mesh from its hull, relative to its greatest coordinate, for which the hull replaces the mesh
+#: the hull replaces a mesh that is at most this far from it, relative to the greatest coordinate of the mesh
 _ROUND = 1e-13
 EXTERNAL = "__external"  #: trimesh's name for a mesh that is not in the manager
 #: key of a mesh: its content, and the matrix of its deformation as bytes, which are empty without a deformation
@@ -280,14 +280,8 @@ class Objects:
     def move(self, name: Hashable, transform: Any) -> None:
         """Set the transform of an object."""
         moved = self.find(name)
-        if (
-            type(transform) is np.ndarray
-            and transform.dtype == np.float64
-            and transform.shape == (4, 4)
-            and transform.flags.carray
-            and len(moved._keys) == 1
-            and check_row(transform, self.scene.rows, moved._number) == 0
-        ):
+        simple = len(moved._keys) == 1 and is_plain(transform)
+        if simple and check_row(transform, self.scene.rows, moved._number) == 0:
             moved.transform = transform.copy()
             self.scene.moved.add(moved._number)
             return

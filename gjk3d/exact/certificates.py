@@ -136,8 +136,8 @@ def _distance(*triangle: Vec) -> Root:
 def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
     """Return the winding number about the origin of a closed surface that does not contain the origin.
 
-    It is the sum of the signs with which a ray crosses the surface, for a ray that hits no edge. Such a ray exists,
-    because a plane contains at most two of the directions (1, k, k^2).
+    It is the sum of the signs of the crossings of the surface and a ray that hits no edge. Such a ray exists, because a
+    plane contains at most two of the directions (1, k, k^2).
     """
     faces = [abc for abc in corners if dot(abc[0], cross(abc[1], abc[2]))]  # planes through the origin are not crossed
     for k in count(1):
@@ -162,7 +162,7 @@ _NEAR = 16  #: ratio of the greatest to the first tolerance when a point is prov
 def judge_carried(
     certificate: Any, a: Side, b: Side, difference: Difference, tolerance: Fraction, proof: Enclosure
 ) -> list[str]:
-    """Return the flaws of a certificate of two bounded cores. If it has no flaws, its bounds are added to ``proof``.
+    """Return the flaws of a certificate of two bounded cores. Bounds of a valid certificate are added to ``proof``.
 
     Parameters
     ----------

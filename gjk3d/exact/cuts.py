@@ -224,7 +224,7 @@ def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> tuple[int, i
 def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
     """Return whether the signed distance of two convex sets is proven to be at most ``most``.
 
-    ``hint`` is a direction from p to q with which the search starts.
+    ``hint`` is the first direction from p to q that the search tries.
     """
     difference = Difference(p, q)
     proof = Enclosure(None, most + difference.radius_low)

@@ -119,7 +119,7 @@ def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
 def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simplex:
     """Return the simplex nearest to the origin. The bounds of each step are added to ``proof``.
 
-    ``starts`` are one or more points of the difference, with which GJK starts.
+    GJK starts with ``starts``, which are one or more points of the difference.
     """
     vertices = [starts[0]]
     nearest = nearest_with_last([starts[0][0]])
@@ -271,7 +271,7 @@ def _foot(points: list[Vertex], heap: list[Face], nearest: Face) -> Inside:
 
 
 def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> list[Vertex] | Flat:
-    """Return the vertices of a tetrahedron in the difference, or a `Flat` if the difference has no volume."""
+    """Return the vertices of a tetrahedron in the difference, or a `Flat` for a difference without volume."""
 
     def support(n: Vec) -> Vertex:
         return difference.support_vertex(n, proof)
@@ -410,7 +410,7 @@ def exact_signed_distance(
     vertices_a, vertices_b : iterables of three Fractions, ints or floats
         The points. A float is an exact fraction.
     start : sequence of (int, int)
-        Indices of a vertex of A and a vertex of B, with which GJK starts. Vertices near the witness points save steps.
+        Indices of a vertex of A and a vertex of B for the start of GJK. Vertices near the witness points save steps.
     signed : bool
         If False, the result for an overlap is 0 instead of the depth.
 

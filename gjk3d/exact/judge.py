@@ -120,7 +120,7 @@ class Allowed(NamedTuple):
 def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) -> Allowed:
     """Return the tolerances for a claim about two bodies at their poses.
 
-    ``slack`` is the error with which the shapes are known, see `gjk3d.shapes.base.Shape`.
+    ``slack`` is an upper bound of the distance between the stored cores and the exact shapes.
     """
     size, stretch = _size(bodies)
     # the spacing of floats grows with the coordinates of the pair, and with the translations of its poses

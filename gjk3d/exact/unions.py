@@ -586,7 +586,7 @@ def _away(span: tuple[Fraction, Fraction]) -> Fraction:
 
 
 def _merged(spans: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Return intervals in ascending order, in which touching intervals are merged."""
+    """Return intervals in ascending order. Touching intervals are merged."""
     out: list[tuple[Fraction, Fraction]] = []
     for low, high in sorted(spans):
         if out and low <= out[-1][1]:

@@ -398,7 +398,7 @@ def _quiet() -> Iterator[None]:
 
 
 def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
-    """Return the parts of a file by name, and the reason why each of its other nodes has no triangles.
+    """Return the parts of a file by name, and the reasons why its other nodes are without triangles.
 
     Raise a HeaderError for a file without triangles, with too many triangles, or with fewer than it declares.
     """
@@ -508,7 +508,7 @@ def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Pat
 
 
 def natural(name: str) -> list[str | int]:
-    """Return the sort key of a name, by which 'bolt 2' is before 'bolt 10'. Case is ignored."""
+    """Return a sort key for names: 'bolt 2' is before 'bolt 10'. Case is ignored."""
     words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every second item is a number
     words[1::2] = map(int, words[1::2])
     return words

@@ -71,7 +71,7 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
 
 
 def _plain(data: bytes) -> bytes:
-    """Return an OBJ with normalized white space, in which unused lines are empty. Line numbers are unchanged."""
+    """Return an OBJ with normalized white space. Unused lines are empty, so line numbers are unchanged."""
     if b"#" in data:
         data = _REMARK_AFTER.sub(rb"\1", _REMARK.sub(b"", data))
     if b"\\\n" in data:
@@ -131,7 +131,7 @@ _FLAT = 0.999
 
 
 def unfolded(vertices: Array, faces: Ints) -> Ints:
-    """Return the triangles, in which polygons that were split into overlapping triangles are triangulated again.
+    """Return the triangles after polygons that were split into overlapping triangles are triangulated again.
 
     Raise a HeaderError if such a polygon intersects itself.
     """

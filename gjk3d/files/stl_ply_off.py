@@ -116,7 +116,7 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
                 kinds += words[3:4] * 3
             least += count * sum(2 if ascii_rows else _PLY_SIZES.get(kind, 1) for kind in kinds)
     if bare:
-        raise HeaderError(f"the element {min(bare)[:40]!r} of the header has no properties, expected at least one")
+        raise HeaderError(f"the element {min(bare)[:40]!r} of the header has 0 properties, expected at least one")
     if least > len(data) - end:
         promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
         raise HeaderError(
@@ -145,8 +145,8 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
     complete = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
     if rows_found < promised or not complete:
         raise HeaderError(
-            f"the header declares {promised} rows, but {rows_found} are in the file, the last of which may be "
-            "incomplete, so it is truncated or damaged"
+            f"the header declares {promised} rows, but {rows_found} are in the file (the last may be incomplete), so it"
+            " is truncated or damaged"
         )
     return end
 
@@ -185,7 +185,7 @@ def check_off(data: bytes) -> tuple[bytes, int]:
 
 
 def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
-    """Return an OFF in which each polygon is a fan of triangles, or None if no polygon has more than four corners.
+    """Return an OFF with fans of triangles in place of polygons, or None if no polygon has more than four corners.
 
     ``rows`` are the lines of its vertices and faces.
     """

@@ -244,7 +244,7 @@ def solve_from_cache(
 
 
 _POSE_A, _POSE_B = 3, 8  #: columns of a row of pairs with the slots of A and B
-#: reasons why a pair has no row of cached faces: it needs no row, the kernels do not solve it, or it has no box
+#: reasons for a pair without a row of cached faces: not needed, not solved by the kernels, or an object without a box
 NONE, ASIDE, BOXLESS = -1, -2, -3
 COLLIDED = -1.0  #: first number of the axis of a pair that collided in the last step
 
@@ -367,8 +367,8 @@ class Memory:
     def follow(self, query: SceneQuery, within: float) -> bool:
         """Update the cache to contain all pairs up to a distance; return whether the query can use it.
 
-        The cache is not used before the first motion, so that a single query takes no longer than without a cache. It
-        is not used for fast motions, which would require a search in every step, or for too many pairs.
+        The cache is not used before the first motion, because it would make a single query slower. It is not used for
+        fast motions, which would require a search in every step, or for too many pairs.
         """
         within, objects = max(within, 0.0), query.mine
         objects.settle()

@@ -20,7 +20,7 @@ from gjk3d.convex.solve import placed_boxes
 from gjk3d.engine.dispatch import Collider, is_collider
 from gjk3d.engine.pairs import BOX_ROUNDING, ShapeStore
 from gjk3d.errors import PoseError, SceneError
-from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
+from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows, is_plain
 from gjk3d.scene.pairs import ALL, ANSWERED_ASIDE, HALF_SPACE, NO_RANK, Shapes, Side
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints
@@ -442,13 +442,10 @@ def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> 
 
 def write_pose(pose: Any, name: str, rows: Array, slot: int) -> None:
     """Write the pose of an object to row ``slot``. Raise a PoseError for an invalid pose; the row is then undefined."""
-    if type(pose) is np.ndarray and pose.dtype == np.float64 and pose.shape == (4, 4) and pose.flags.carray:
-        if check_row(pose, rows, slot) == 0:
-            return
-    elif pose is None:
+    if pose is None:
         rows[slot] = IDENTITY
-        return
-    rows[slot] = pose_rows_of(pose, 1, [name], True)
+    elif not is_plain(pose) or check_row(pose, rows, slot) != 0:
+        rows[slot] = pose_rows_of(pose, 1, [name], True)
 
 
 def check_name(name: Any) -> None:

@@ -1,7 +1,7 @@
 """Kernels that search near pairs, colliding pairs and the nearest pair of a scene, with the narrow phase included.
 
 `Shapes` and `Side` are a scene in the form that the kernels expect: shapes, slots, boxes in a tree, and unbounded
-objects, which have no box. A search ends when its list is full, and the next call continues from its state.
+objects, which are without boxes. A search ends when its list is full, and the next call continues from its state.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Side(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """The list of pairs of one call of a search, and the state from which the next call continues."""
+    """The list of pairs of one call of a search, and the state for the next call."""
 
     stack: Ints2  #: pairs of nodes of the trees that are still to be searched
     state: Ints1

@@ -132,12 +132,11 @@ class Clearance(NamedTuple):
     Attributes
     ----------
     distance : float
-        The least signed distance: negative for an overlap, infinite if the query has no pair.
+        The least signed distance: negative for an overlap, infinite without pairs.
     pair : (str, str or None) or None
-        Names of the two objects, or None if the query has no pair. The second name is None if the target of the query
-        was a shape.
+        Names of the two objects, or None without pairs. The second name is None if the target of the query was a shape.
     result : Distance or None
-        Bounds, witness points and normal of the pair, or None if the query has no pair.
+        Bounds, witness points and normal of the pair, or None without pairs.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def nearer_hit(
 ) -> First:  # fmt: skip
     """Return the nearer of the first hit so far and the hit of ray k with the object in ``slot``.
 
-    Of two hits at equal distances, that of the lower rank is returned. ``far`` is the greatest distance of a hit.
+    At equal distances, the hit of the lower rank is returned. ``far`` is the greatest distance of a hit.
     """
     number = number_at(side, slot)
     begin, count = faces.spans[number, 0], faces.spans[number, 1]
@@ -258,7 +258,7 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
 
 
 def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacked: bool, workers: int) -> SceneHit[Any]:
-    """Return the first hit of each ray. Of objects at equal distances it is the first by name.
+    """Return the first hit of each ray. At equal distances, that of the first object by name is returned.
 
     ``units`` are unit directions, and ``far`` is the greatest distance of a hit. Without ``stacked`` the result is that
     of a single ray.

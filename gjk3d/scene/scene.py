@@ -68,8 +68,7 @@ class Scene:
     - another scene: each object of this scene with each object of the other scene.
     - the name of an object: this object with each other object.
 
-    Pairs are returned in the order of their names. Neither this order nor any bit of a result depends on the order in
-    which objects were added.
+    Pairs are returned in the order of their names. The order of `add` changes neither this order nor a bit of a result.
 
     Two objects form a pair if the mask of each contains the group of the other, and if `allow` does not exclude them.
     Two unbounded objects (half-spaces, planes and height fields without a bottom) are never a pair. Objects may share a
@@ -376,7 +375,7 @@ class Scene:
             Another scene, a shape, or the name of an object in this scene. It selects the pairs, see `Scene`. None
             means all pairs of this scene.
         pose : (4, 4) float, RigidTransform or None
-            World from local for a shape ``other``; None is the identity.
+            World from local for a shape ``other``. None is the identity.
         margin : float
             As in `gjk3d.collide`.
         workers : int
@@ -537,7 +536,7 @@ class Scene:
         Returns
         -------
         SceneHit
-            A `RayHit` with the ``name`` of the object. Of objects at equal distances it is the first by name.
+            A `RayHit` with the ``name`` of the object. It is the first by name if objects are at equal distances.
 
         Examples
         --------

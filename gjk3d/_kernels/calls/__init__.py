@@ -6,8 +6,8 @@ ctypes or numba take a microsecond. All code that depends on the layout of objec
 - this file has the offsets of fields, and the check that the offsets are valid in this process.
 - `assembly` has the LLVM code of the function that CPython calls for each entry. The function reads the arguments and
   creates the result. `load` makes the functions of an object file callable.
-- `gjk3d._kernels.addresses` has the functions with which builtins read and create objects. A builtin is a kernel that
-  takes the addresses of objects and returns the address of a new object.
+- `gjk3d._kernels.addresses` has functions for builtins that read and create objects. A builtin is a kernel that takes
+  the addresses of objects and returns the address of a new object.
 - `install` replaces Python functions by builtins.
 
 **Assumptions.** The offsets are valid for CPython 3.11 to 3.14 with the global interpreter lock (GIL) on 64-bit

@@ -413,7 +413,7 @@ def _argument(text: _Text, thing: str, kind: Any) -> list[str]:
 
 
 def _array(text: _Text, thing: str, kind: Any) -> list[str]:
-    """Append the reading of the array ``thing``, and return the fields of numba's array, which has no owner."""
+    """Append the reading of the array ``thing``, and return the fields of numba's array, which is without owner."""
     number, item = _ITEMS[str(kind.dtype)]
     text.need_type(thing, "ndarray")
     text.need(text.value(f"icmp eq i32 {text.field(thing, NDIM, 'i32')}, {kind.ndim}"))

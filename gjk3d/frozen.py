@@ -22,10 +22,7 @@ import numpy as np
 
 
 def shown(self: Any, include: Any = None, exclude: Any = None) -> Any:
-    """Return the MIME bundle of an object for Jupyter: its text, a picture and an interactive page.
-
-    Without a renderer, the bundle contains only the text.
-    """
+    """Return the MIME bundle of an object for Jupyter: its text, and with a renderer a picture and a page."""
     from gjk3d.viz.picture import bundle
 
     return bundle(self)

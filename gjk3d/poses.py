@@ -86,10 +86,7 @@ def _fault(m: Array, near: bool) -> int:
 
 @single_entry
 def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
-    """Write (n, 4, 4) matrices to (n, 13) pose rows.
-
-    Returns the index of the first invalid matrix and its fault code, or -1 and 0.
-    """
+    """Write (n, 4, 4) matrices to (n, 13) pose rows; return the first bad index (or -1) and its fault code."""
     for k in range(matrices.shape[0]):
         what = check_row(matrices[k], rows, k)
         if what != _OK:
@@ -103,10 +100,7 @@ def is_plain(pose: Any) -> TypeGuard[Array]:
 
 
 def plainly(pose: Any) -> Array | None:
-    """Return one pose as an array that `is_plain` accepts, or None if ``pose`` is not a single (4, 4) matrix.
-
-    The array is the argument itself or a copy.
-    """
+    """Return one pose as an array that `is_plain` accepts, or None if ``pose`` is not a (4, 4) matrix."""
     if is_plain(pose):
         return pose
     if type(pose) is list and len(pose) != 4:  # a stack, which the full check converts
@@ -172,10 +166,7 @@ def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
 
 
 def pose_rows(pose: Any, name: str = "pose", single: bool = False) -> tuple[Array, bool]:
-    """Return the (n, 13) pose rows of a pose or a stack, and whether the argument is a stack. None is the identity.
-
-    Raise a PoseError for other arguments, and for a pose that is not rigid.
-    """
+    """Return the pose rows (n, 13) of a pose or a stack, and whether it is a stack. Raise a PoseError for others."""
     if pose is None:
         return IDENTITY, False
     matrices = as_matrices(pose, name, single)

@@ -348,10 +348,7 @@ ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return the (1, 12) kernel row of a result, its marks (`pack_marks`), and the poses of A and of B.
-
-    A pose may be read-only. A result that was made without a kernel row returns None.
-    """
+    """Return a result's (1, 12) kernel row, its marks and both poses, which may be read-only; None without a row."""
     try:
         row = answer._row
     except AttributeError:

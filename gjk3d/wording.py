@@ -74,10 +74,7 @@ def expected_names(name: object, names: Iterable[str], cutoff: float = 0.6) -> s
 
 
 def missing_name(module: str, name: str, names: Iterable[str]) -> AttributeError:
-    """Return the error for a name that a module does not have, with the nearest names.
-
-    The error does not contain the module, so Python does not add a suggestion of its own.
-    """
+    """Return the error for a name that a module does not have. It contains the nearest names."""
     words = f"module {module!r} does not have the name {name!r}."
     return AttributeError(f"{words}{nearest(name, names)}", name=name, obj=None)
 

@@ -41,10 +41,7 @@ _ITEMS = {
 
 
 def numba_type(hint: Any) -> Any:
-    """Return numba's type for an annotation.
-
-    Raise a TypeError for an array without its number of dimensions, and for types that are not supported.
-    """
+    """Return numba's type for an annotation. Raise a TypeError for others, such as arrays without dimensions."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     if typing.get_origin(hint) is Annotated:

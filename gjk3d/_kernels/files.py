@@ -144,10 +144,7 @@ def _empty(place: Path) -> bool:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file of the cache.
-
-    Raise an OSError if the file does not exist, or if other users may write to it.
-    """
+    """Return the content of a file of the cache. Raise an OSError if it is missing, or writable for other users."""
     with open(path, "rb") as file:
         if reason := distrust(os.fstat(file.fileno())):
             if not refused:

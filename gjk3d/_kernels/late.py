@@ -94,10 +94,7 @@ class Late:
         return all(len(array) <= 4 * FEW for array in args if isinstance(array, np.ndarray) and array.ndim > 1)
 
     def otherwise(self, *args: Any) -> Any:
-        """Repeat a call that machine code rejected, with numbers and arrays converted to the expected types.
-
-        Raise a TypeError if no argument can be converted.
-        """
+        """Repeat a rejected call with converted numbers and arrays. Raise a TypeError if none can be converted."""
         plain = tuple(map(_undressed, args, self._kinds))
         if len(args) != len(self._names) or all(a is b for a, b in zip(plain, args, strict=True)):
             passed = ", ".join(
@@ -225,10 +222,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def wait(report: Report | None = None) -> bool:
-    """Wait for the machine code, and return whether it is available.
-
-    The progress, from 0 to 1, is passed to ``report``, or is printed on stderr.
-    """
+    """Wait for the machine code, with progress on stderr or to ``report``; return whether it is available."""
     with _guard:
         _step()
     if not (_code or _hopeless):

@@ -121,10 +121,7 @@ class Built(NamedTuple):
 
 
 def find(without: Sequence[Path] = ()) -> Built | None:
-    """Return the object file for this machine, from the package or the cache, or None.
-
-    Paths in ``without`` are skipped.
-    """
+    """Return the object file for this machine from the package or the cache, or None. Paths ``without`` are skipped."""
     name = object_name(machine(), cpu_level())
     for place in (SHIPPED, folder()):
         if place / name not in without and (built := read(place / name)) and "names" in built.facts:
@@ -237,10 +234,7 @@ def describe() -> dict[str, Any]:
 
 
 def _can_write(place: Path) -> bool:
-    """Return whether a folder can be created at this place, by an attempt to write.
-
-    The access rights of /proc and of devices are misleading.
-    """
+    """Return whether a folder can be created here, by an attempt to write, because access rights can be misleading."""
     existing = next(folder_path for folder_path in (place, *place.parents) if folder_path.exists())
     try:
         with tempfile.TemporaryFile(dir=existing):

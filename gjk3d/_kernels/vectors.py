@@ -168,16 +168,10 @@ def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any, slac
 if TYPE_CHECKING:
 
     def boxes_on_ray(boxes: Floats32_3, node: int, ray: Slabs, most: float, out: Floats32_1) -> int:
-        """Return a bit for each box of a node that a ray enters up to the distance ``most``.
-
-        The distances at which the ray enters the boxes are written to ``out``.
-        """
+        """Return a bit for each box that a ray enters up to ``most``, and write the distances of entry to ``out``."""
 
     def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
-        """Return a bit for each box of a node whose squared distance from a point is at most ``most``.
-
-        The squared distances are written to ``out``.
-        """
+        """Return a bit for each box within the squared distance ``most`` of a point; write the squares to ``out``."""
 
     def balls_apart(centers: Floats32_3, a: int, b: int, half: int, most: float) -> int:
         """Return a bit for each of eight lanes. It is set if the squared distance of two centres is above ``most``.

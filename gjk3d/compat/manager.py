@@ -52,10 +52,7 @@ class Query(SceneQuery):
         self.objects, self.solid = (mine.at, theirs.at), solid
 
     def collide(self, pairs: Ints, margin: float) -> Bools:
-        """Return for each pair whether the surfaces intersect, or a solid contains the other object.
-
-        The margin is ignored. All pairs of two meshes are computed in one call.
-        """
+        """Return for each pair whether the surfaces intersect, or a solid contains the other object."""
         numbers, hits = self.numbers(pairs), np.zeros(len(pairs), dtype=bool)
         order = np.lexsort((pairs[:, 1], pairs[:, 0], numbers[:, 1], numbers[:, 0]))
         begins = np.flatnonzero(np.diff(numbers[order], axis=0).any(axis=1)) + 1
@@ -106,10 +103,7 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
 
 
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
-    """Return the index of the face of each mesh that is nearest to a point. There is one point for each mesh.
-
-    ``rows`` are the pose rows of both meshes, and ``points`` are in world coordinates.
-    """
+    """Return for each of two meshes at pose rows the index of the face nearest to its point in world coordinates."""
     first, second = (
         int(nearest_points(mesh, moved_back(row, point)[None])[2][0])
         for mesh, row, point in zip(meshes, rows, points, strict=True)
@@ -253,10 +247,7 @@ def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> 
 
 
 def _near(query: SceneQuery, within: float) -> Ints:
-    """Return the sorted pairs of objects whose boxes are at most ``within`` apart.
-
-    If the query is about one object, it is the first of each pair.
-    """
+    """Return the sorted pairs of objects with boxes at most ``within`` apart. ``query.only`` is the first of a pair."""
     pairs = query.near(within)[0]
     if query.only >= 0:
         pairs = np.where(pairs[:, :1] == query.only, pairs, pairs[:, ::-1])

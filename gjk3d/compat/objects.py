@@ -298,10 +298,7 @@ class Objects:
         moved.transform = matrix
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
-        """Return `Objects` that contain only this mesh, for a query against these objects.
-
-        The result is cached for the next query with an equal mesh.
-        """
+        """Return `Objects` that contain only this mesh, for a query. They are cached for equal meshes."""
         guest = self._guest
         if guest is None:
             guest = self._guest = Objects(self)
@@ -374,10 +371,7 @@ def as_mesh(mesh: Any) -> Mesh:
 
 
 def key_of(mesh: Any, what: str) -> Hashable:
-    """Return a key for the content of a mesh: the mesh itself for a `gjk3d.Mesh`, else a hash of its arrays.
-
-    ``what`` names the mesh in the error for an object that is not a mesh.
-    """
+    """Return a key for the content of a mesh. ``what`` names the mesh in the error for other objects."""
     if isinstance(mesh, Mesh):
         return mesh
     vertices, faces = getattr(mesh, "vertices", None), getattr(mesh, "faces", None)

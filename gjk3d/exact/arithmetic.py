@@ -135,10 +135,7 @@ class Root:
         return Fraction(self.num * abs(self.num), self.den)
 
     def bracket(self) -> tuple[Fraction, Fraction]:
-        """Return two fractions that enclose the number.
-
-        They are equal for a rational number with few digits. Otherwise their relative difference is below 2**-200.
-        """
+        """Return two fractions that enclose the number. Their relative difference is below 2**-200."""
         square = self.num * self.num
         shift = max(0, _DIGITS - (square.bit_length() - self.den.bit_length()) // 2)
         scaled = (square << (2 * shift)) // self.den

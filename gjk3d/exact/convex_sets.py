@@ -325,10 +325,7 @@ class Side(NamedTuple):
     at: Placement
 
     def towards(self, direction: Any) -> Vec:
-        """Return the direction towards the other shape, in the frame of this shape.
-
-        ``direction`` is a direction from A to B in world axes.
-        """
+        """Return a direction from A to B in world axes as the direction out of this shape, in its local frame."""
         d, _ = in_integers(fractions(direction if self.name == "a" else -direction))
         return turned(columns(self.at.rotation), d)
 
@@ -435,10 +432,7 @@ class Difference:
         return point, picks
 
     def height(self, n: Vec) -> Root:
-        """Return an upper bound of the support value along n / |n|.
-
-        Minus this number is a lower bound of the signed distance.
-        """
+        """Return an upper bound of the support value along n / |n|, whose negative is a lower bound of the distance."""
         return Root(self.support(n)[2], dot(n, n) * self.square)
 
 

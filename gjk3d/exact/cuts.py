@@ -222,10 +222,7 @@ def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> tuple[int, i
 
 
 def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
-    """Return whether the signed distance of two convex sets is proven to be at most ``most``.
-
-    ``hint`` is the first direction from p to q that the search tries.
-    """
+    """Return whether two convex sets are proven to be at most ``most`` apart. The search starts along ``hint``."""
     difference = Difference(p, q)
     proof = Enclosure(None, most + difference.radius_low)
     enclose(difference, _integer_vector(hint), proof)

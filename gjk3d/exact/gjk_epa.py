@@ -227,10 +227,7 @@ def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside
 
 
 def _expand(points: list[Vertex], seed: Face) -> list[Face]:
-    """Replace the faces below the last point by a fan of faces from it to their boundary. Return the new faces.
-
-    ``seed`` is one of the faces below the point.
-    """
+    """Replace the faces below the last point, such as ``seed``, by a fan from the point. Return the new faces."""
     last = len(points) - 1
     point = points[last][0]
     seed.alive = False

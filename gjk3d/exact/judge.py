@@ -71,10 +71,7 @@ class Claim(NamedTuple):
 
 
 def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
-    """Return the claim of a result, and the contradictions in it.
-
-    The claim is None if a number is not finite or the normal is zero.
-    """
+    """Return the claim of a result (None for infinite or NaN numbers, or a zero normal), and its contradictions."""
     wrong: list[str] = []
     numbers = [float(x) for x in (result.distance, result.lower, result.upper)]
     vectors = [np.asarray(v, dtype=float).tolist() for v in (result.normal, result.point_a, result.point_b)]
@@ -379,10 +376,7 @@ def wanted(claim: Claim, radius: Fraction) -> Fraction | None:
 
 
 def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allowed: Allowed) -> None:
-    """Check that the gap of the shapes along the normal is the distance, up to the tolerance.
-
-    ``n`` is the normal in integers.
-    """
+    """Check that the gap of the shapes along the normal ``n`` is the distance, up to the tolerance."""
     gap = -difference.height(n).bracket()[1] - difference.radius_high
     error = max(claim.distance - gap, Fraction(0))
     case.normal_error = float_above(error)

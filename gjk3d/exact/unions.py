@@ -230,10 +230,7 @@ def _judge_apart(case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: 
 def _flaw_of_apart(
     a: WorldBody, b: WorldBody, least: Fraction, claim: Claim, cut: PartsCertificate | None = None
 ) -> str:
-    """Return the flaw of a proof that two bodies are at least ``least`` apart, or an empty text for a valid proof.
-
-    The proof is the given cut, or a new one.
-    """
+    """Return the flaw of the proof that two bodies are at least ``least`` apart, or an empty text without a flaw."""
     proposed = find_cut(a.union, b.union, least, _floats(claim.normal)) if cut is None else cut
     if isinstance(proposed, str):
         return proposed
@@ -435,10 +432,7 @@ def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, c
 
 
 def _deep_in_hulls(claim: Claim, a: WorldBody, b: WorldBody) -> bool:
-    """Return whether a hull inside a closed surface of a body overlaps a part or a hull of the other body.
-
-    The overlap must be proven to have the claimed depth.
-    """
+    """Return whether a hull inside a closed surface is proven to overlap a part or a hull by the claimed depth."""
     ours, theirs = ([*x.hulls, *(x.union.parts if len(x.union.parts) <= _MOST_NEAR else ())] for x in (a, b))
     n = _floats(claim.normal)
     return any(
@@ -462,10 +456,7 @@ def _noise(a: WorldBody, b: WorldBody) -> float:
 
 
 def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertificate:
-    """Return the certificate of a result: the cut and the nearest parts that prove its bounds.
-
-    Raise an UnsupportedPair error if a body cannot be checked, or too many parts are near each other.
-    """
+    """Return the certificate of a result. Raise an UnsupportedPair error for bodies that cannot be checked."""
     claim, _ = claim_of(result)
     if claim is None or a.doubts or b.doubts:
         raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}. Leave out certificate=True.")

@@ -30,10 +30,7 @@ _FAN = 6  #: the mode of a fan of triangles
 
 
 def check_glb(data: bytes) -> tuple[bytes, int]:
-    """Return a GLB without cameras, and 0 for an unknown number of triangles.
-
-    Raise an error if its chunks or its glTF contradict the bytes of the file.
-    """
+    """Return a GLB without cameras, and 0 declared triangles. Raise an error if the header or the glTF is wrong."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise HeaderError(f"begins with {shown(data[:20])}, expected the 20 bytes of a GLB header")
     version, length, size = struct.unpack_from("<III", data, 4)
@@ -65,10 +62,7 @@ def packed(tree: dict[str, Any], binary: bytes) -> bytes:
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
-    """Return a glTF without cameras, and 0 for an unknown number of triangles.
-
-    Raise an error for references to missing elements, for unsupported content, and for too many parts or copies.
-    """
+    """Return a glTF without cameras, and 0 declared triangles. Raise an error for invalid or unsupported content."""
     tree = _tree_of(data)
     _check_tree(tree, len(data))
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0

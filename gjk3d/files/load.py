@@ -200,10 +200,7 @@ def states_unit(file: Path | None) -> bool:
 
 
 def facets_of(geometry: Any) -> float:
-    """Return the greatest distance of a geometry's triangles from its curved faces, in the unit of its numbers.
-
-    It is 0 for a format without curved faces.
-    """
+    """Return the greatest distance of a geometry's triangles from its curved faces, in the unit of its numbers."""
     return float(geometry.metadata.get("facets", 0.0))
 
 

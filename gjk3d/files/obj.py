@@ -100,10 +100,7 @@ def _where(line: re.Match[bytes]) -> str:
 
 
 def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
-    """Return an OBJ whose faces have only absolute indices of vertices, and the number of its faces.
-
-    ``starts`` are the positions of the lines of vertices in ``data``.
-    """
+    """Return an OBJ with absolute indices, and its number of faces. ``starts`` are the positions of vertex lines."""
     short = _FACES.sub(lambda faces: _TEXTURE_NORMAL.sub(b"", faces[0]), data) if b"/" in data else data
     text = b"".join(_FACES.findall(short))
     indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")

@@ -42,10 +42,7 @@ _REPORTED = 3  #: the exit code of a process whose output is a complete error me
 
 
 def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
-    """Return the output of a reader process for a file.
-
-    With ``alone``, the limits for small files apply. It means that the file does not refer to other files.
-    """
+    """Return the output of a reader process. ``alone`` means that the file does not refer to other files."""
     few = alone and file.stat().st_size < SMALL
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "model"

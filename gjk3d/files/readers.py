@@ -161,15 +161,12 @@ MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 32 << 20
 
 
 def unchecked(data: bytes) -> tuple[bytes, int]:
-    """Return the output of a reader process unchanged, and 0 for an unknown number of triangles."""
+    """Return the output of a reader process unchanged, and 0 declared triangles."""
     return data, 0
 
 
 def check_zip(data: bytes) -> tuple[bytes, int]:
-    """Return a zip archive unchanged, and 0 for an unknown number of triangles.
-
-    Raise an error if its unpacked size is too large.
-    """
+    """Return a zip archive unchanged, and 0 declared triangles. Raise an error if it unpacks to too many bytes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
@@ -189,10 +186,7 @@ _DEEPEST = 100  #: greatest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Return a Collada file unchanged, and 0 for an unknown number of triangles.
-
-    Raise an error for a DOCTYPE, for too many copies, and for positions that are NaN.
-    """
+    """Return a Collada file unchanged, and 0 declared triangles. Raise an error for a DOCTYPE, NaN or many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")

@@ -310,10 +310,7 @@ def _error_words(model: Any, error: dict[str, str]) -> str:
 
 
 def _elements_of(model: Any, number: int) -> list[Any]:
-    """Return the elements whose shapes use the entity ``number``, or the entity itself if it is an element.
-
-    The list is empty if too many entities use the entity.
-    """
+    """Return the elements whose shapes use the entity ``number``, or an empty list if too many entities use it."""
     waiting, visited, elements = [model.by_id(number)], {number}, []
     while waiting:
         entity = waiting.pop()

@@ -152,10 +152,7 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
 
 
 def check_off(data: bytes) -> tuple[bytes, int]:
-    """Return an OFF without comments, and its number of faces before polygons are split into triangles.
-
-    Raise an error if the file has too few bytes for its counts.
-    """
+    """Return an OFF without comments, and its declared number of faces. Raise an error if its counts are wrong."""
     refuse_nul(data, "OFF")
     if data.count(b"#") > MAX_REMARKS:
         raise HeaderError(f"has {data.count(b'#')} comments, expected at most {MAX_REMARKS}. Remove them.")

@@ -50,10 +50,7 @@ class _Model(NamedTuple):
 
 
 def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Return a 3MF archive unchanged, and 0 for an unknown number of triangles.
-
-    Raise an error if its unpacked size is too large, or if it contains no model.
-    """
+    """Return a 3MF archive unchanged, and 0 declared triangles. Raise an error if it is too large or lacks a model."""
     check_zip(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):

@@ -129,10 +129,7 @@ def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of floats as int64 with the same bits, and another array unchanged.
-
-    As integers -0 differs from 0, and a NaN equals the same NaN.
-    """
+    """Return floats as integers with the same bits, so that -0 differs from 0. Other arrays are unchanged."""
     return np.ascontiguousarray(values).view(np.int64) if values.dtype == np.float64 else values
 
 

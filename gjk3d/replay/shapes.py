@@ -171,10 +171,7 @@ def _shown(raw: Any) -> str:
 
 
 def read_json(path: str | os.PathLike[str]) -> Value:
-    """Return the JSON document in a file.
-
-    Raise a FileError if the file does not exist, and a ParseError if it is too large or not JSON.
-    """
+    """Return the JSON document in a file. Raise a FileError if it does not exist, or a ParseError for other content."""
     file = Path(path)
     if os.path.isdir(file):
         raise FileError(f"{str(file)!r} is a folder, expected a file of result.to_json(). Name a file in it")
@@ -492,10 +489,7 @@ def _base64(array: NDArray[Any]) -> str:
 
 
 def read_collider(value: Value) -> Collider:
-    """Return the shape or body that a value of an untrusted document describes.
-
-    Raise a ParseError for another value.
-    """
+    """Return the shape or body that an untrusted value describes. Raise a ParseError for other values."""
     name = value.peek("shape").raw
     read = _READERS.get(name) if isinstance(name, str) else None
     if read is None:

@@ -131,10 +131,7 @@ def most_moved(c: Cores, cache: Array, k: int) -> float:
 
 @kernel
 def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the corner of a cached face as a point of A - B, and its points of A and of B, all in A's frame.
-
-    ``at`` is the column of the corner in row k.
-    """
+    """Return the corner in column ``at`` of row k as a point of A - B, and its points of A and of B, in A's frame."""
     a = (cache[k, at], cache[k, at + 1], cache[k, at + 2])
     b = place(c.m, (cache[k, at + 3], cache[k, at + 4], cache[k, at + 5]))
     return sub(a, b), a, b
@@ -397,10 +394,7 @@ class Memory:
         self._version = objects.version
 
     def _search(self, query: SceneQuery, within: float) -> bool:
-        """Search the pairs with near boxes, and keep the data of pairs that were cached already.
-
-        Returns False if there are too many pairs for the cache.
-        """
+        """Search the pairs with near boxes, and keep cached data. Return False if there are too many pairs."""
         objects, count, blocks = query.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
         for block, _ in query.blocks(within + 2.0 * self._pad):
             blocks.append(block)

@@ -187,10 +187,7 @@ class Objects:
                 yield name, unit
 
     def check_units(self, units: Iterable[tuple[str, str | None]]) -> None:
-        """Raise a SceneError if new objects have a unit that is not that of the scene.
-
-        ``units`` yields the name and the unit of each new object.
-        """
+        """Raise a SceneError if new objects, given by name and unit, do not have the unit of the scene."""
         new: list[tuple[str, str]] = []
         for name, unit in units:
             if not unit or unit == self.unit:
@@ -205,10 +202,7 @@ class Objects:
             self.unit = unit
 
     def find(self, names: Sequence[str]) -> Ints:
-        """Return the slots of the objects with these distinct names. Raise a KeyError for an unknown name.
-
-        The last result is cached, because often the same objects move in each step.
-        """
+        """Return the slots of distinct names. Raise a KeyError for an unknown name. The last result is cached."""
         version, listed, where = self._listed
         if version != self.version or type(names) is not list or names != listed:
             listed = distinct(names)

@@ -152,10 +152,7 @@ def place(shapes: Shapes, side: Side) -> None:
 
 @kernel
 def over_floor(shapes: Shapes, side: Side, floor: int, guests: Side, node: int) -> float:
-    """Return a lower bound of the distance of a node's box in ``guests`` from an unbounded object of ``side``.
-
-    The bound is that of the half-spaces whose intersection contains the object.
-    """
+    """Return a lower bound of the distance of a node's box in ``guests`` from an unbounded object of ``side``."""
     number, row = number_at(side, floor), side.rows[floor]
     first, most = shapes.table[number, _LIMIT], -inf
     for k in range(first, first + shapes.table[number, _LIMITS]):
@@ -420,10 +417,7 @@ def improves(c: Cores, rank: int, best: int, least: float, out: Array, flags: In
 def nearest_on_floors(
     shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, so_far: Best, stack: Ints, answer: Answer
 ) -> Best:
-    """Return the nearest of ``so_far`` and the pairs of unbounded objects of ``side`` with bounded ones of ``guests``.
-
-    See `nearest` for the other arguments.
-    """
+    """Return the nearest of ``so_far`` and the pairs of unbounded objects of ``side`` with objects of ``guests``."""
     best, least = so_far.best, so_far.least
     out, flags, ranks, ranks_other = answer.out, answer.flags, side.ranks, guests.ranks
     for floor in side.floors:

@@ -314,10 +314,7 @@ class SceneQuery:
         return packed(self.store), a, b, only, mine.keys
 
     def _next(self, margin: float, how: int, again: bool) -> tuple[int, Hits]:
-        """Start a search, or continue it with ``again``; return the result of `near_pairs` and its list of pairs.
-
-        The list is valid until the next call.
-        """
+        """Start a search, or continue it; return the result of `near_pairs` and its list, valid until the next call."""
         # the stack has three rows per level of one tree, or two rows per level of both trees
         solver, hits = search_scratch(len(self.mine.tree.links) + len(self.theirs.tree.links) + 4)
         count = near_pairs(*self._sides, margin, how, again, solver, hits)
@@ -485,10 +482,7 @@ class SceneQuery:
         return Answers(pairs, numbers, rows, out, flags)
 
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
-        """Return the result of `distances` for the pairs that are not proven to be farther apart than ``within``.
-
-        A collision query removes most of the other pairs first, in a third of the time of a distance query.
-        """
+        """Return the result of `distances` for the pairs that are not proven to be farther apart than ``within``."""
         most = max(within, 0.0)
         return self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode).within(within)
 
@@ -619,10 +613,7 @@ def _nearest_of(
 def _nearest_mixed(
     pairs: Ints, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
-    """Return the result of `_nearest_of` for pairs with non-convex bodies, in blocks of one pair.
-
-    A block of several pairs would compute depths that are not needed, and a depth of such a pair takes long.
-    """
+    """Return the result of `_nearest_of` for pairs with non-convex bodies, one by one since their depths take long."""
     if not len(pairs):
         return best, worst
     return _nearest_of(pairs, query.least_possible(pairs), 1, query, count, best, worst)
@@ -643,10 +634,7 @@ def _least(answers: Answers, count: int | None, worst: float) -> tuple[Answers, 
 
 
 def patches(query: SceneQuery, answers: Answers, within: float, most: int | None) -> Contact:
-    """Return the contacts of pairs up to a distance, with at most ``most`` points each.
-
-    Depths of non-convex bodies are computed when they are first read.
-    """
+    """Return the contacts of pairs up to a distance. Depths of non-convex bodies are computed when they are read."""
     convex, mixed = query.by_kind(answers.numbers)
     flat, counts = query.store.patches(
         answers.numbers[convex], answers.table[convex], query.rows, answers.out[convex], within, most, query.workers

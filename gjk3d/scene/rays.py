@@ -169,10 +169,7 @@ def first_of_many(
     shapes: Shapes, side: Side, faces: Faces, rays: Rays, most: float, stack: Ints2,
     wide: WideStack, begin: int, stop: int, hits: Hits,
 ) -> int:  # fmt: skip
-    """Write the results of the rays begin to stop - 1; return ``stop``, or the first ray whose code is LACKS.
-
-    ``most`` is the greatest distance of a hit.
-    """
+    """Write the results of the rays begin to stop - 1; return ``stop``, or the first ray whose code is LACKS."""
     starts, directions, codes, slots = rays.starts, rays.directions, hits.codes, hits.slots
     for k in range(begin, stop):
         first = first_of(shapes, side, faces, starts, directions, k, most, stack, wide)
@@ -198,10 +195,7 @@ class Planes:
         self.faces = Faces(np.empty((0, 4)), np.full((len(pairs), 2), LACKS), none)
 
     def add(self, number: int) -> None:
-        """Add the planes or the tree of the shape with this number, unless they are already added.
-
-        Another thread may read the arrays at the same time, so the entries that it uses are not changed in place.
-        """
+        """Add the planes or the tree of a shape once. Array entries that another thread may read are not changed."""
         planes, spans, trees = self.faces
         if spans[number, 0] != LACKS:
             return

@@ -380,10 +380,7 @@ def wrapper(name: str, declared: Any) -> str:
 
 
 def _argument(text: _Text, thing: str, kind: Any) -> list[str]:
-    """Append the reading of the argument ``thing``, and return the values that a kernel takes for it.
-
-    ``kind`` is numba's type of the argument.
-    """
+    """Append the reading of an argument of numba's type ``kind``, and return the values that a kernel takes for it."""
     from numba import types
 
     if isinstance(kind, types.Array):

@@ -306,10 +306,7 @@ def floats_in(array: int, dimensions: int) -> int:
 
 @kernel
 def listed_pose(pose: int, copy: int) -> int:
-    """Write the numbers of a pose of four lists of four floats to the address ``copy``.
-
-    Returns ``copy``, or 0 for another object.
-    """
+    """Write the numbers of four lists of four floats to the address ``copy``. Return it, or 0 for other objects."""
     if word(pose + TYPE) != constant(LIST_TYPE) or word(pose + SIZE) != 4:
         return 0
     for i in range(4):

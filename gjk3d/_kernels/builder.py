@@ -98,10 +98,7 @@ Kernels = dict[str, alone.CompiledKernel]  #: kernels by symbol, in the order of
 
 
 def compile_all(names: Sequence[str], report: Report) -> Kernels:
-    """Return the kernels with these names and all kernels that they call, compiled one by one in several processes.
-
-    If a process is killed, which happens if memory is short, all kernels are compiled in one process.
-    """
+    """Return kernels and all that they call, compiled one by one, in one process if memory is short."""
     try:
         return _compile_in(min(_cores(), _MOST_PROCESSES), names, report)
     except BrokenProcessPool:

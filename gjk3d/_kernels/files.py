@@ -74,10 +74,7 @@ def distrust(status: os.stat_result) -> str:
 
 
 def _is_usable(place: Path) -> bool:
-    """Return whether other users can neither write to a cache nor replace it.
-
-    If others can write to a cache of this user, it is emptied and made private.
-    """
+    """Return whether only this user can change a cache. A cache that others could change is emptied first."""
     if reason := _replaceable(place):
         refused[place] = f"The cache {place} is not used: its files are run as code, and {reason}."
         return False

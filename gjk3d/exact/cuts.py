@@ -107,10 +107,7 @@ class Union:
         return float(self.radii[self.order[low:high]].max())
 
     def middle(self, low: int, high: int) -> int:
-        """Return the index that splits the group ``order[low:high]`` into two groups.
-
-        The first call for a group sorts its parts along the longest axis of their box.
-        """
+        """Return the index that splits ``order[low:high]``. The first call sorts the range along its longest axis."""
         if (low, high) not in self._middles:
             which = self.order[low:high]
             places = self.low[which] + self.high[which]
@@ -280,10 +277,7 @@ def _plane(
 
 
 def exact_direction(p: Body, q: Body, least: Fraction, hint: Array) -> Array | None:
-    """Return a direction along which two convex sets are at least ``least`` apart, as a unit vector.
-
-    The search in rational numbers starts with ``hint``. Returns None if they are not proven to be so far apart.
-    """
+    """Return a unit vector along which two convex sets are proven to be at least ``least`` apart, or None."""
     difference = Difference(p, q)
     proof = Enclosure(least + difference.radius_high)
     enclose(difference, _integer_vector(hint), proof)
@@ -357,10 +351,7 @@ def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) 
 
 
 def _parted(ours: tuple[Fraction, Fraction], theirs: tuple[Fraction, Fraction], n: Vec, least: Fraction) -> bool:
-    """Return whether two groups have a gap of at least ``least`` along n.
-
-    ``ours`` is `Union.top` of the group of A along n, ``theirs`` that of the group of B along -n.
-    """
+    """Return whether two groups, given by `Union.top` along n and -n, have a gap of at least ``least`` along n."""
     gap = -ours[0] - theirs[0]
     return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + ours[1] + theirs[1])
 

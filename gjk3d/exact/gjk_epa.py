@@ -513,10 +513,7 @@ def unit_vector(n: FractionVec) -> FractionVec:
 
 
 def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
-    """Add bounds of the signed distance of two cores to ``proof``, until these are sufficient or GJK and EPA end.
-
-    ``hint`` is a direction whose support point is likely to be near the witness points.
-    """
+    """Add bounds of the signed distance of two cores to ``proof``. The search starts in the direction ``hint``."""
     simplex = gjk(difference, [difference.support_vertex(hint, proof)], proof)
     if not proof.done and not any(simplex.nearest.direction):
         epa(difference, simplex.vertices, proof)

@@ -115,10 +115,7 @@ class Allowed(NamedTuple):
 
 
 def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) -> Allowed:
-    """Return the tolerances for a claim about two bodies at their poses.
-
-    ``slack`` is an upper bound of the distance between the stored cores and the exact shapes.
-    """
+    """Return the tolerances for a claim about two bodies. ``slack`` is the error of their stored cores."""
     size, stretch = _size(bodies)
     # the spacing of floats grows with the coordinates of the pair, and with the translations of its poses
     places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
@@ -368,10 +365,7 @@ def _judge_cores(
 
 
 def wanted(claim: Claim, radius: Fraction) -> Fraction | None:
-    """Return the lower bound to prove for the cores, or None for an unsigned distance with a lower bound of 0.
-
-    ``radius`` is an upper bound of the sum of both radii.
-    """
+    """Return the lower bound to prove for cores whose radii sum to ``radius``, or None if no bound is needed."""
     return None if claim.unsigned and claim.lower <= 0 else claim.lower + radius
 
 

@@ -247,10 +247,7 @@ def _flaw_of_apart(
 
 
 def _judge_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, off: list[Fraction | None]) -> None:
-    """Prove or refute the claimed upper bound of a separation by the witness points, or by the parts at them.
-
-    ``off`` are upper bounds of the distances of the witness points from their bodies, or None.
-    """
+    """Prove or refute the claimed upper bound of a separation by the witness points, or by the parts at them."""
     if len(off) == 2 and None not in off:
         # the distance of two points, one in each body
         between = sqrt_of(sub(claim.point_b, claim.point_a)) + sum((x for x in off if x is not None), Fraction(0))
@@ -393,10 +390,7 @@ def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
 
 
 def _holds_deep_part(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
-    """Return whether a ball in a closed surface of ``host`` overlaps a part of ``guest`` by the claimed depth.
-
-    The ball is the largest around the middle of the witness points.
-    """
+    """Return whether a ball in a closed surface of ``host`` overlaps a part of ``guest`` by the claimed depth."""
     middle, noise = _middle(claim), _noise(host, guest)
     parts = [guest.union.parts[k] for k in guest.union.about(middle, noise)[:_MOST_NEAR]]
     for surface in host.surfaces if parts else ():
@@ -491,10 +485,7 @@ class Span(NamedTuple):
 
 
 def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Placement, flaws: list[str]) -> Verdict:
-    """Return the verdict on the result of a body and a half-space or plane at the pose ``at``.
-
-    ``flaws`` are contradictions that are already known.
-    """
+    """Return the verdict on a result of a body and a half-space or plane. ``flaws`` are already known."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += body.doubts

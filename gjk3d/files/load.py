@@ -479,10 +479,7 @@ def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
 
 
 def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
-    """Return the part ``name`` of a model, in the model's frame. Raise a ShapeError if its arrays are not a mesh.
-
-    ``pieces`` are its geometries and their transforms.
-    """
+    """Return a part in the frame of the model, from its geometries and their transforms (``pieces``)."""
     vertices, faces, start, rounding = [], [], 0, 0.0
     for geometry, matrix in pieces:
         points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)

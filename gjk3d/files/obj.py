@@ -205,10 +205,7 @@ def _outline(triangles: Ints) -> Ints | None:
 
 
 def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) -> None:
-    """Set the colour of each object of an OBJ scene: the diffuse colour of the material that most of its faces have.
-
-    ``data`` is the OBJ, and ``read_neighbour`` reads a file of its folder. Missing material files are ignored.
-    """
+    """Set the colour of each object of an OBJ scene to that of the material that most of its faces have."""
     text = data.decode(errors="replace")
     palette: dict[str, Colour] = {}
     for line in re.findall(r"^mtllib[ \t](.*)$", text, re.MULTILINE):

@@ -135,10 +135,7 @@ def _pyvista(source: str, target: str) -> None:
 
 
 def _mjcf(source: str, target: str, *, text: bool = False) -> None:
-    """Compile an MJCF, and write the model as a binary MuJoCo file.
-
-    With ``text``, the files that the MJCF names are in the working folder, otherwise in the folder of ``source``.
-    """
+    """Compile an MJCF and write a binary MuJoCo file. ``text`` means that its other files are in the working folder."""
     mujoco: Any = importlib.import_module("mujoco")
     mujoco.set_mju_user_warning(lambda message: None)  # MuJoCo would write a log file into the working folder
     read = mujoco.MjSpec.from_string if text else mujoco.MjSpec.from_file

@@ -68,10 +68,7 @@ def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, b
 
 
 def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
-    """Return the position after ``count`` lines from ``start``, and the number of lines up to it.
-
-    The number is smaller than ``count`` if the text ends earlier. Empty lines are counted only if ``empty``.
-    """
+    """Return the position after ``count`` lines from ``start``, and their number, which is less at the text's end."""
     rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
     while rows < count and end < len(data):

@@ -182,10 +182,7 @@ def check_off(data: bytes) -> tuple[bytes, int]:
 
 
 def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
-    """Return an OFF with fans of triangles in place of polygons, or None if no polygon has more than four corners.
-
-    ``rows`` are the lines of its vertices and faces.
-    """
+    """Return an OFF with fans of triangles for its polygons, or None if no polygon has more than four corners."""
     # trimesh 5.2 reads polygons with more than four corners wrongly, because it joins their corners as text
     lines = [row for row in rows.split(b"\n") if row.strip()]
     corners = [row[1 : 1 + int(row[0])] for row in map(bytes.split, lines[vertices:])]

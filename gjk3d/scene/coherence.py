@@ -139,10 +139,7 @@ def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3
 
 @kernel
 def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
-    """Return a lower bound of the depth of two cores, and the normal of the nearest face in row k.
-
-    The bound is the distance of the nearest face from the origin. It is 0 if the surface may not enclose the origin.
-    """
+    """Return a lower bound of the depth (0 if none is proven), and the normal of the nearest face in row k."""
     moved = most_moved(c, cache, k)
     least, n = inf, (0.0, 0.0, 0.0)
     for r in range(int(cache[k, 0])):
@@ -168,10 +165,7 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
 
 @kernel
 def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
-    """Write the face in row k that the ray from the origin along n pierces to the simplex ``s``.
-
-    Returns the length of the ray up to the face, or -1 if it pierces no face.
-    """
+    """Write the face in row k that the ray from the origin along n pierces to ``s``; return the ray's length, or -1."""
     e1 = perpendicular(n)
     e2 = cross(n, e1)
     for r in range(int(cache[k, 0])):

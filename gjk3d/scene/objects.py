@@ -263,10 +263,7 @@ class Objects:
     def side(
         self, fresh: int, ordered: bool, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0
     ) -> Side:
-        """Return the scene in the form of the kernels, see `Side`. It has ranks only if ``ordered``.
-
-        ``floors`` and ``bits``, if given, replace the unbounded objects and the groups of the scene.
-        """
+        """Return the scene in the form of the kernels. ``floors`` and ``bits`` replace those of the scene."""
         tree, ranks = self.tree, self.ranks if ordered else _NONE
         bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
         return Side(self.which, self.rows, bits, ranks, tree.boxes, tree.links, tree.state, floors, shift, fresh)
@@ -319,10 +316,7 @@ class Objects:
         return boxes
 
     def visitor(self, shape: Collider, pose: Any) -> int:
-        """Return the slot of a visitor: a shape at a pose that is the target of a query, and not an object.
-
-        The slot has rows in the arrays, but no leaf in the tree. It is the same for all visitors.
-        """
+        """Return the slot of a visitor: a shape at a pose that is the target of a query, and not in the tree."""
         cached, slot = self._visitor
         if cached is not shape:
             slot = self._place_visitor(shape, slot)
@@ -415,10 +409,7 @@ def packed(store: ShapeStore) -> Shapes:
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> Array:
-    """Return the pose rows (count, 13) of poses, one for each name. With ``single``, ``poses`` is a single pose.
-
-    Raise a PoseError if a pose is invalid, or if their number differs from ``count``.
-    """
+    """Return the pose rows (count, 13) of poses, or of one pose with ``single``. Raise a PoseError for other poses."""
     if poses is None:
         return np.repeat(IDENTITY, count, axis=0)
     what = f"pose of {names[0]!r}" if single else "poses"

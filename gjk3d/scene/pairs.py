@@ -220,10 +220,7 @@ def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, mar
 
 @inlined
 def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away: float) -> int:
-    """Append a pair of slots to the list, and return the new number of pairs.
-
-    If ``ranks`` is not empty, the slot of lower rank becomes the first. ``away`` is a lower bound of the distance.
-    """
+    """Append a pair of slots, the lower rank first if there are ``ranks``; return the new number of pairs."""
     if ranks.shape[0] > 0 and ranks[j] < ranks[i]:
         i, j = j, i
     hits.pairs[count, 0], hits.pairs[count, 1], hits.pairs[count, 2] = i, j, outcome

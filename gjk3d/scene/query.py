@@ -404,10 +404,7 @@ class SceneQuery:
 
     @property
     def distances_between_boxes(self) -> tuple[float, float]:
-        """The first search distance of `nearest` above 0, and an upper bound of the distance of two boxes.
-
-        The first search distance is an eighth of the spacing of objects that fill the scene evenly.
-        """
+        """The first search distance of `nearest` above 0, and an upper bound of the distance of two boxes."""
         low, high = self.mine.tree.bounds.reshape(2, 3)
         other = self.theirs.tree.bounds
         if self.visits and not self.mine.is_unbounded(self.only):
@@ -499,10 +496,7 @@ class SceneQuery:
         return least_possible(self.store.shapes, numbers, self.rows, table[:, _POSES])
 
     def settled(self, answers: Answers, within: float) -> Answers:
-        """Return the results with bits that do not depend on the search radius of `nearest`.
-
-        Distances of pairs with non-convex bodies are computed again. Depths do not depend on the radius.
-        """
+        """Return results whose bits do not depend on the search radius. Distances of bodies are computed again."""
         mixed = self.by_kind(answers.numbers)[1]
         again = mixed[answers.out[mixed, 1] > 0.0]
         if len(again):

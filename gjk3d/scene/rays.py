@@ -74,10 +74,7 @@ def nearer_hit(
     shapes: Shapes, side: Side, faces: Faces, slot: int, starts: Array, directions: Array, k: int,
     far: float, first: First, wide: WideStack,
 ) -> First:  # fmt: skip
-    """Return the nearer of the first hit so far and the hit of ray k with the object in ``slot``.
-
-    At equal distances, the hit of the lower rank is returned. ``far`` is the greatest distance of a hit.
-    """
+    """Return the nearer of the first hit so far and the hit of ray k with a slot. Ties go to the lower rank."""
     number = number_at(side, slot)
     begin, count = faces.spans[number, 0], faces.spans[number, 1]
     if begin < 0:
@@ -146,10 +143,7 @@ def first_of_one(
     shapes: Shapes, side: Side, faces: Faces, origin: Vec3, direction: Vec3, most: float, stack: Ints2,
     wide: WideStack, out: Array2,
 ) -> int:  # fmt: skip
-    """Write the result of one ray to row 0 of ``out`` as `gjk3d.narrow.ray.ray_once` does, and the slot to row SLOT.
-
-    Returns the code of `first_of`, or NO_RAY for an invalid ray. ``most`` is the greatest distance of a hit.
-    """
+    """Write the result of one ray to row 0, and its slot to row SLOT; return the code of `first_of`, or NO_RAY."""
     place(shapes, side)
     if not is_ray(origin, direction):
         return NO_RAY

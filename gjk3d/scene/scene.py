@@ -568,10 +568,7 @@ class Scene:
         return self._lock if target is self or not isinstance(target, Scene) else lock_both(self, target)
 
     def _query(self, target: Any, pose: Any, workers: Any, ordered: bool) -> SceneQuery:
-        """Return the query for the arguments of a method. ``target`` is its argument ``other``.
-
-        With ``ordered``, the two objects of each pair within this scene are in the order of their names.
-        """
+        """Return the query for a target. With ``ordered``, the objects of each pair are in the order of their names."""
         objects = self._objects
         if type(workers) is not int or workers < 1:
             check_workers(workers)

@@ -68,7 +68,7 @@ def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, b
 
 
 def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
-    """Return the position after ``count`` lines from ``start``, and their number, which is less at the text's end."""
+    """Return the end of ``count`` lines from ``start``, and their number, which is smaller in a shorter text."""
     rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
     while rows < count and end < len(data):

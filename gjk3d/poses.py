@@ -208,13 +208,13 @@ def translations(places: Array) -> Array:
 
 
 def moved(row: Array, points: Array) -> Array:
-    """Return the world coordinates of points (n, 3) in the frame of the pose row ``row``."""
+    """Return points (n, 3), given in the frame of a pose row, in world coordinates."""
     turn, shift = parts(row)
     return np.asarray(points @ turn.T + shift)
 
 
 def moved_back(row: Array, points: Array) -> Array:
-    """Return the coordinates of world points (n, 3) in the frame of the pose row ``row``."""
+    """Return points (n, 3), given in world coordinates, in the frame of a pose row."""
     turn, shift = parts(row)
     out: Array = (points - shift) @ turn
     return out

@@ -173,7 +173,7 @@ class GjkStep(NamedTuple):
 class EpaStep(NamedTuple):
     """One expansion of EPA's polytope, in the frame of `GjkStep`.
 
-    A face is three indices of ``vertices``, an edge is two.
+    A face has three indices of ``vertices``, and an edge has two.
     """
 
     vertices: Array  #: (n, 3) vertices of the polytope before the step, points of A - B

@@ -446,7 +446,7 @@ class CollisionManager:
         transform : (4, 4) float, optional
             World from local.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
@@ -479,7 +479,7 @@ class CollisionManager:
         Parameters
         ----------
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
@@ -519,7 +519,7 @@ class CollisionManager:
         other_manager : CollisionManager
             The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
@@ -564,7 +564,7 @@ class CollisionManager:
         transform : (4, 4) float, optional
             World from local.
         return_name, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
@@ -604,7 +604,7 @@ class CollisionManager:
         name : str, optional
             Only pairs with this object.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
@@ -651,7 +651,7 @@ class CollisionManager:
         other_manager : CollisionManager
             The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------

@@ -365,7 +365,7 @@ class ExactDistance(NamedTuple):
     square : Fraction
         Square of the distance or of the depth.
     normal : (Fraction, Fraction, Fraction)
-        Vector from A to B. Its length is not 1.
+        Vector from A to B, of any length.
     point_a, point_b : (Fraction, Fraction, Fraction)
         Witness points: ``point_b - point_a`` is exactly the signed distance times the unit normal.
     weights : tuple of (int, int, Fraction)

@@ -205,7 +205,7 @@ def facets_of(geometry: Any) -> float:
 
 
 def _unpacked(archive: Content, data: bytes) -> Content:
-    """Return the content of all models in a zip archive, ``data``, as one content. Nested archives are skipped."""
+    """Return one content for all models in the zip archive ``data``. Archives in the archive are skipped."""
     import trimesh
 
     with tempfile.TemporaryDirectory() as folder:

@@ -614,7 +614,7 @@ def _nearest_mixed(
 
 
 def nearest_cached(solved: Answers, mixed: Ints, query: SceneQuery, count: int, within: float) -> Answers:
-    """Return the ``count`` nearest pairs up to a distance. The pairs ``mixed`` of slots are not solved yet."""
+    """Return the ``count`` nearest pairs up to a distance, of the solved pairs and of the unsolved pairs ``mixed``."""
     return _nearest_mixed(mixed, query, count, *_least(solved, count, within))[0]
 
 

@@ -2,12 +2,12 @@
 
 Convex shapes are in `shapes`, all others in `bodies`. Queries about two shapes are in `query`, many objects in `scene`,
 assemblies of parts in `clash`, robots in `robot`, pictures in `viz`. Kernels are in `narrow`, `broad` and `bodies`,
-proofs in `exact`. A name of this package is loaded at its first use, so that importing the package is cheap.
+proofs in `exact`. A name of this package is loaded at its first use, so importing the package is fast.
 """
 
 from gjk3d.lazy import attach
 
-__version__ = "0.2.0"  # the only place; pyproject.toml reads it
+__version__ = "0.2.0"  # pyproject.toml reads the version from this line
 
 __getattr__, _, __all__ = attach(__name__, __file__)
 

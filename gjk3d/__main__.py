@@ -1,4 +1,4 @@
-"""The commands ``gjk3d`` and ``python -m gjk3d``, with Ctrl-C handled where an exception would be lost."""
+"""The commands ``gjk3d`` and ``python -m gjk3d``, including Ctrl-C during imports and inside numba."""
 
 import os
 import signal
@@ -7,45 +7,44 @@ from types import FrameType
 
 from gjk3d.cli import ExitCode
 
-_UNFIT = tuple(f"{os.sep}{name}{os.sep}" for name in ("numba", "llvmlite"))
+_UNSAFE = tuple(f"{os.sep}{name}{os.sep}" for name in ("numba", "llvmlite"))
 
 
-def _leave(*received: object) -> None:
+def _exit_now(*received: object) -> None:
     try:
         os.write(2, b"gjk3d: interrupted\n")
     finally:
         os._exit(ExitCode.INTERRUPTED)
 
 
-def _heed(received: int, frame: FrameType | None) -> None:
+def _interrupt(received: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt, or end the process at once during an import or inside numba."""
-    # Imports and numba swallow the exception, or crash because of it.
-    caller = frame
-    while caller is not None:
-        name = caller.f_code.co_filename
-        if name.startswith("<frozen importlib") or any(part in name for part in _UNFIT):
-            _leave()
-        caller = caller.f_back
+    # Imports and numba suppress the exception, or crash because of it.
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib") or any(part in name for part in _UNSAFE):
+            _exit_now()
+        frame = frame.f_back
     raise KeyboardInterrupt
 
 
 def main() -> int:
     """Run the command line and return the exit code."""
-    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a shell's background jobs ignore Ctrl-C
-    if heeded:
-        signal.signal(signal.SIGINT, _leave)
+    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a shell's background jobs ignore Ctrl-C
+    if handled:
+        signal.signal(signal.SIGINT, _exit_now)
     from gjk3d.cli.app import main as run
 
     try:
-        if heeded:
-            signal.signal(signal.SIGINT, _heed)
+        if handled:
+            signal.signal(signal.SIGINT, _interrupt)
         code = run()
     except KeyboardInterrupt:  # Ctrl-C came before the command line was parsed
         code = ExitCode.INTERRUPTED
-    if heeded:
-        signal.signal(signal.SIGINT, _leave)  # only the cleanup remains
+    if handled:
+        signal.signal(signal.SIGINT, _exit_now)  # only the cleanup remains
     if code == ExitCode.INTERRUPTED:
-        # Python may end itself by the signal, so the exit code is set here
+        # Python could end with the exit status of the signal, so the process ends here with the documented code
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()

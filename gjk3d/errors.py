@@ -1,8 +1,11 @@
-"""Errors and warnings of gjk3d: each derives from one root and from the builtin class that a caller expects."""
+"""Errors and warnings of gjk3d.
+
+Each error derives from `Gjk3dError` and from the builtin class that fits it, such as ValueError.
+"""
 
 
 class Gjk3dError(Exception):
-    """The root of all errors that gjk3d raises intentionally."""
+    """The base class of all errors that gjk3d defines."""
 
 
 class ShapeError(Gjk3dError, ValueError):
@@ -22,7 +25,7 @@ class SceneError(Gjk3dError, ValueError):
 
 
 class RobotError(Gjk3dError, ValueError):
-    """The robot lacks the named link or joint, or a configuration does not fit the robot."""
+    """The robot does not contain the named link or joint, or a configuration does not fit the robot."""
 
 
 class ParseError(Gjk3dError, ValueError):
@@ -46,7 +49,7 @@ class DeviceUnavailableError(Gjk3dError, RuntimeError):
 
 
 class Gjk3dWarning(UserWarning):
-    """The root of all warnings of gjk3d, so that one filter catches them all."""
+    """The base class of all warnings of gjk3d, so that one filter matches them all."""
 
 
 class ConvexityWarning(Gjk3dWarning):
@@ -54,4 +57,4 @@ class ConvexityWarning(Gjk3dWarning):
 
 
 class RobotWarning(Gjk3dWarning):
-    """A part of a robot is not checked; the message names the part and the way to include it."""
+    """A part of a robot is not checked for collisions; the message names the part and how to include it."""

@@ -3,10 +3,10 @@
 `shown` is the ``_repr_mimebundle_`` of all classes that have a picture in a notebook. `Frozen` is the base class of
 immutable objects: shapes, meshes and other bodies, bounding volumes, motions.
 
-A class lists its fields in ``__slots__``. `_set` fills them once and makes arrays read-only; every later assignment
-raises. Two objects are equal if their classes and all fields are equal. Arrays are compared bit for bit, except that
--0.0 equals 0.0. A copy is the object itself, and a pickle holds the fields. `_cached` and `cached` store values that
-are computed from the fields. They are neither compared nor pickled.
+A class lists its fields in ``__slots__``. `_set` fills them once and makes arrays read-only. Every later assignment
+raises an AttributeError. Two objects are equal if their classes and all fields are equal. Arrays are compared bit for
+bit, except that -0.0 equals 0.0 and NaN equals NaN. A copy is the object itself, and a pickle contains the fields.
+`_cached` and `cached` store values that are computed from the fields. These values are neither compared nor pickled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 
 def shown(self: Any, include: Any = None, exclude: Any = None) -> Any:
-    """Return text, a still picture and an interactive page for Jupyter; only the text if nothing can draw."""
+    """Return the MIME bundle of an object for Jupyter: its text, and with a renderer a picture and a page."""
     from gjk3d.viz.picture import bundle
 
     return bundle(self)
@@ -37,7 +37,7 @@ _set = object.__setattr__
 
 
 class Frozen:
-    """An immutable object; its ``__slots__`` are its fields (see the module)."""
+    """The base class of immutable objects. The ``__slots__`` of a class are its fields, see the module's docstring."""
 
     __slots__ = ("__weakref__", "_cache")
     _cache: dict[str, Any]
@@ -51,7 +51,7 @@ class Frozen:
 
     @classmethod
     def _made(cls, **fields: Any) -> Self:
-        """Return an object of the given, already validated fields; ``__init__`` is not called."""
+        """Return an object with these fields, which are already validated. ``__init__`` is not called."""
         return object.__new__(cls)._set(**fields)
 
     def _set(self, **fields: Any) -> Self:
@@ -64,14 +64,14 @@ class Frozen:
         return self
 
     def _cached(self, name: str, compute: Callable[[], _T]) -> _T:
-        """Return the value stored under this name; the first call computes and stores it."""
+        """Return the cached value of this name. The first call computes it."""
         if name not in self._cache:
-            # kernels may have addresses of the first value, so another thread does not replace it
+            # kernels may have the address of the first value, so another thread must not replace it
             self._cache.setdefault(name, compute())
         return cast("_T", self._cache[name])
 
     def _content(self) -> tuple[Any, ...]:
-        """Return the hashable value that decides equality of two objects of a class."""
+        """Return a hashable value. Two objects of a class are equal if their values are equal."""
         return tuple(comparable(getattr(self, name)) for name in self._field_names())
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -99,7 +99,7 @@ class Frozen:
 
 
 def cached(compute: Callable[[_F], _T]) -> Callable[[_F], _T]:
-    """Return a getter for a property of a `Frozen` that computes its value once. An array becomes read-only."""
+    """Return a getter for a property of a `Frozen` class. It computes the value once, and makes an array read-only."""
     name = compute.__name__
 
     @wraps(compute)
@@ -114,7 +114,7 @@ def cached(compute: Callable[[_F], _T]) -> Callable[[_F], _T]:
 
 
 def comparable(value: Any) -> Any:
-    """Return a hashable value that is equal for equal fields. NaN equals NaN, and -0.0 equals 0.0."""
+    """Return a hashable form of a field. Equal fields have equal forms; NaN equals NaN, and -0.0 equals 0.0."""
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "f":
             value = np.where(np.isnan(value), np.nan, value + 0.0)  # a NaN has many bit patterns
@@ -129,7 +129,7 @@ def comparable(value: Any) -> Any:
 
 
 def _rebuilt(cls: type[Frozen], fields: dict[str, Any]) -> Frozen:
-    # a network's buffer may hold an array at any address, and kernels need numbers at multiples of their size
+    # an unpickled array may be at any address, and kernels need numbers at multiples of their size
     for name, value in fields.items():
         if isinstance(value, np.ndarray) and not value.flags.aligned:
             fields[name] = value.copy()

@@ -7,7 +7,10 @@ import lazy_loader
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, from the stub file next to ``file``."""
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+
+    ``file`` is the package's ``__init__.py``. The names are those in the stub file (.pyi) next to it.
+    """
     load, names, public = lazy_loader.attach_stub(package, file)
 
     def get(name: str) -> object:

@@ -1,8 +1,9 @@
-"""Poses: rigid (4, 4) transforms, world from local, checked once and exact afterwards.
+"""Poses: rigid (4, 4) transforms, world from local, which are checked once and are exact afterwards.
 
-A rotation further than 1e-6 from orthonormal is refused. Otherwise one polar step R (3 - R'R) / 2 is applied in
-float64, and the rounded matrix *is* the pose: every result and proof refers to these numbers. Kernels take a pose as a
-row of 13 floats: the rotation by rows, the translation, and the deviation of the rotation from orthonormal.
+A rotation R is refused if an entry of R'R differs from the identity by more than 1e-6. Otherwise one polar step
+R (3 - R'R) / 2 is applied in float64. The rounded result *is* the rotation of the pose: every result and proof refers
+to these numbers. Kernels take a pose as a pose row of 13 floats: the rotation by rows, the translation, and the
+residual, which is the largest deviation of an entry of R'R from the identity. A row without the residual has 12 floats.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from gjk3d.wording import kind_of
 WIDTH = 13
 TOLERANCE = 1e-6
 IDENTITY = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]])
-STANDING = np.eye(4)  #: the identity as a matrix
+STANDING = np.eye(4)  #: the identity as a matrix; `IDENTITY` is its pose row
 _FLOAT, _SHAPE = np.dtype(np.float64), (4, 4)
 
-GREATEST = 1e50  #: largest translation; the squares of larger lengths would overflow
+GREATEST = 1e50  #: largest coordinate of a translation, so that products of a few lengths do not overflow
 UNIT_ROUNDOFF = 2.0**-53  #: relative error of one floating-point operation
-#: error of a place that went through a pose and a few operations, in units of the greatest coordinate
+#: error of a point after its transformation by a pose and a few operations, relative to the largest coordinate
 ROUNDING = 128.0 * UNIT_ROUNDOFF
 
 _OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION, _FAR = range(7)
@@ -33,7 +34,7 @@ _OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION, _FAR = ran
 
 @single_entry
 def check_row(m: Array2, rows: Array2, k: int) -> int:
-    """Convert a (4, 4) matrix to row k, and return a fault code, 0 for a valid pose."""
+    """Write a (4, 4) matrix to row k as a pose row, and return a fault code. Code 0 means a valid pose."""
     a, b, c, x = m[0, 0], m[0, 1], m[0, 2], m[0, 3]
     d, e, f, y = m[1, 0], m[1, 1], m[1, 2], m[1, 3]
     g, h, i, z = m[2, 0], m[2, 1], m[2, 2], m[2, 3]
@@ -85,7 +86,7 @@ def _fault(m: Array, near: bool) -> int:
 
 @single_entry
 def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
-    """Convert (n, 4, 4) matrices to (n, 13) rows; return the first bad index (or -1) and its fault code."""
+    """Write (n, 4, 4) matrices to (n, 13) pose rows; return the first bad index (or -1) and its fault code."""
     for k in range(matrices.shape[0]):
         what = check_row(matrices[k], rows, k)
         if what != _OK:
@@ -94,15 +95,15 @@ def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
 
 
 def is_plain(pose: Any) -> TypeGuard[Array]:
-    """Return whether a pose can be passed unchanged to a kernel that checks it."""
+    """Return whether a pose is a writable C-contiguous (4, 4) float64 array, which kernels take without a copy."""
     return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _SHAPE and pose.flags.carray
 
 
 def plainly(pose: Any) -> Array | None:
-    """Return one pose in the form of `is_plain`, or None if it is not a pose. Other forms are copied."""
+    """Return one pose as an array that `is_plain` accepts, or None if ``pose`` is not a (4, 4) matrix."""
     if is_plain(pose):
         return pose
-    if type(pose) is list and len(pose) != 4:  # a stack, which is converted only once
+    if type(pose) is list and len(pose) != 4:  # a stack, which the full check converts
         return None
     try:
         raw = np.asarray(_as_array(pose))
@@ -129,9 +130,12 @@ def _as_array(pose: Any) -> Any:
 
 
 def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
-    """Return a pose, a stack or a scipy RigidTransform as a C-contiguous (4, 4) or (n, 4, 4) array of floats.
+    """Return a pose or a stack of poses as a C-contiguous (4, 4) or (n, 4, 4) array of floats.
 
-    ``single`` means that the caller refuses stacks, so that no message offers them.
+    The poses may be matrices or transforms of scipy, pinocchio, Drake or coal. Rigidity is not checked. ``name`` is the
+    argument's name in errors. With ``single`` the errors do not offer stacks, because the caller refuses them.
+
+    Raise a PoseError for other arguments.
     """
     pose = _as_array(pose)
     try:
@@ -151,24 +155,18 @@ def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
         if raw.shape[-1:] in ((6,), (7,)):
             hint = ". Quaternions and vectors are not poses, use scipy.spatial.transform.RigidTransform."
         elif raw.shape[-2:] == (3, 3):
-            hint = ", and this is a rotation. Use a (4, 4) matrix or a scipy RigidTransform."
+            hint = ". Complete a rotation R with pose = np.eye(4), pose[:3, :3] = R, or use a scipy RigidTransform."
         elif raw.shape == (3,):
             hint = ". Start a translation t with pose = np.eye(4) and set pose[:3, 3] = t"
         elif raw.shape[-2:] == (3, 4):
             hint = ". Add the last row [0, 0, 0, 1]."
         raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4){'' if single else ' or (n, 4, 4)'}{hint}")
     matrices = np.ascontiguousarray(raw, dtype=np.float64)
-    return matrices if matrices.flags.aligned else matrices.copy()  # those from files may be unaligned
+    return matrices if matrices.flags.aligned else matrices.copy()  # arrays from files may be unaligned
 
 
 def pose_rows(pose: Any, name: str = "pose", single: bool = False) -> tuple[Array, bool]:
-    """Return the (n, 13) rows of a pose or a stack, and whether the argument was a stack.
-
-    Raises
-    ------
-    PoseError
-        The message names the argument, the row, the value seen and the cure.
-    """
+    """Return the pose rows (n, 13) of a pose or a stack, and whether it is a stack. Raise a PoseError for others."""
     if pose is None:
         return IDENTITY, False
     matrices = as_matrices(pose, name, single)
@@ -178,7 +176,7 @@ def pose_rows(pose: Any, name: str = "pose", single: bool = False) -> tuple[Arra
 
 
 def fill_rows(matrices: Array | None, name: str, rows: Array) -> None:
-    """Fill rows from matrices that passed `as_matrices`; None is the identity. Raises as `pose_rows` does."""
+    """Write matrices of `as_matrices` to pose rows; None is the identity. Raise a PoseError for an invalid pose."""
     if matrices is None:
         rows[:] = IDENTITY
         return
@@ -189,7 +187,7 @@ def fill_rows(matrices: Array | None, name: str, rows: Array) -> None:
 
 
 def parts(rows: Array) -> tuple[Array, Array]:
-    """Return rotations (..., 3, 3) and translations (..., 3) of pose rows (..., 12 or 13)."""
+    """Return the rotations (..., 3, 3) and the translations (..., 3) of pose rows (..., 12 or 13)."""
     return rows[..., :9].reshape(*rows.shape[:-1], 3, 3), rows[..., 9:12]
 
 
@@ -202,7 +200,7 @@ def matrices(rows: Array) -> Array:
 
 
 def translations(places: Array) -> Array:
-    """Return pose rows (n, 13) that translate by the points (n, 3), without a rotation."""
+    """Return the pose rows (n, 13) of translations by the vectors ``places`` (n, 3)."""
     rows = np.zeros((len(places), WIDTH))
     rows[:, [0, 4, 8]] = 1.0
     rows[:, 9:12] = places
@@ -210,32 +208,32 @@ def translations(places: Array) -> Array:
 
 
 def moved(row: Array, points: Array) -> Array:
-    """Return points (n, 3) moved by one pose."""
+    """Return points (n, 3), given in the frame of a pose row, in world coordinates."""
     turn, shift = parts(row)
     return np.asarray(points @ turn.T + shift)
 
 
 def moved_back(row: Array, points: Array) -> Array:
-    """Return points (n, 3) in the frame of one pose, the inverse of `moved`."""
+    """Return points (n, 3), given in world coordinates, in the frame of a pose row."""
     turn, shift = parts(row)
     out: Array = (points - shift) @ turn
     return out
 
 
 def inverse(row: Array) -> Array:
-    """Return the inverse of one pose, (12,)."""
+    """Return the pose row (12,) of the inverse of the pose row ``row``."""
     turn, shift = parts(row)
     return np.concatenate([turn.T.ravel(), -(shift @ turn)])
 
 
 def relative(row_a: Array, row_b: Array) -> Array:
-    """Return the pose of B in A's frame, (12,)."""
+    """Return the pose row (12,) of B in A's frame, from the pose rows of A and of B."""
     (turn_a, shift_a), (turn_b, shift_b) = parts(row_a), parts(row_b)
     return np.concatenate([(turn_a.T @ turn_b).ravel(), turn_a.T @ (shift_b - shift_a)])
 
 
 def relatives(rows_a: Array, rows_b: Array) -> Array:
-    """Return the poses of B in A's frame, (n, 13), from the pose rows of A and of B, (n, 13) each."""
+    """Return the pose rows (n, 13) of B in A's frame, with residual 0, from pose rows of A and of B, (n, 13) each."""
     inverse, turns = rows_a[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1), rows_b[:, :9].reshape(-1, 3, 3)
     out = np.zeros((len(rows_a), WIDTH))
     out[:, :9] = (inverse[:, :, :, None] * turns[:, None]).sum(axis=2).reshape(-1, 9)
@@ -244,7 +242,7 @@ def relatives(rows_a: Array, rows_b: Array) -> Array:
 
 
 def composed(row: Array, rows: Array) -> Array:
-    """Return the products of one pose and pose rows (n, 13)."""
+    """Return the pose rows (n, 13) of the products ``row`` times each of ``rows``."""
     turn, shift = parts(row)
     inner, places = parts(rows)
     out = np.empty((len(rows), WIDTH))
@@ -262,7 +260,7 @@ def _complaint(matrix: Array, name: str, what: int) -> str:
         return f"{name} translates by {matrix[:3, 3].tolist()}, expected at most {GREATEST:g}. Use another unit."
     if what == _TRANSPOSED:
         last = matrix[3].tolist()
-        return f"{name} looks transposed: its last row is {last} and its last column is [0, 0, 0, 1]. Pass {name}.T."
+        return f"{name} has the last row {last} and the last column [0, 0, 0, 1]. It is transposed: use its .T"
     if what == _LAST_ROW:
         return f"{name} has the last row {matrix[3].tolist()}, expected [0, 0, 0, 1]"
     rotation = matrix[:3, :3]
@@ -276,7 +274,7 @@ def _complaint(matrix: Array, name: str, what: int) -> str:
     gram = rotation.T @ rotation
     off = float(np.abs(gram - np.eye(3)).max())
     fault = f"{name} is not rigid, because R'R differs from the identity by {off:.3g}, expected at most {TOLERANCE:g}"
-    cure = "Pass scipy.spatial.transform.Rotation.from_matrix(R).as_matrix()"
+    cure = "Replace its rotation R by scipy.spatial.transform.Rotation.from_matrix(R).as_matrix()"
     if off < 1e-2:
         return f"{fault}. {cure} if its numbers were rounded, or scale the shape with shape.scaled(...)."
     if np.abs(gram - np.diag(np.diag(gram))).max() <= TOLERANCE * max(1.0, float(gram.max())):

@@ -2,7 +2,9 @@
 
 The sign law: ``normal`` is a unit vector from A to B, also in overlap. ``point_b - point_a == distance * normal``.
 ``distance < 0`` means overlap by that depth. After B moves by ``depth * normal``, convex shapes just touch, and other
-bodies are separated. The bound law: ``lower <= true value <= upper``, for every reason that stops the solver.
+bodies are separated.
+
+The bound law: ``lower <= true value <= upper``. The bounds hold for every reason that stops a solver.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ _C = TypeVar("_C", bound=type)
 
 
 def compared(*names: str) -> Callable[[_C], _C]:
-    """Decorate a class of results, which are then equal if these fields are equal (all fields of a NamedTuple).
+    """Return a class decorator that defines equality and the hash of results by the fields ``names``.
 
-    NaN equals NaN, and a stack compares as a whole. Equal results have equal hashes.
+    Without names, all fields of a NamedTuple are compared. NaN equals NaN. Two stacks are compared as a whole, which
+    gives one bool. Equal results have equal hashes.
     """
 
     def decorate(cls: _C) -> _C:
@@ -49,7 +52,7 @@ def compared(*names: str) -> Callable[[_C], _C]:
 
 
 class Answer(Generic[N]):
-    """The base class of results. Type checkers see ``Answer[float]`` for one pair, and an array type for n pairs."""
+    """The base class of results. Its type is ``Answer[float]`` for one pair and ``Answer[Array]`` for n pairs."""
 
     __slots__: tuple[str, ...] = ()
     _repr_mimebundle_ = shown
@@ -76,9 +79,9 @@ class Status(IntEnum):
     """The state of a pair: SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, or BEYOND ``max_distance``."""
 
     SEPARATED = 0  #: lower > 0
-    TOUCHING = 1  #: neither a gap nor a common point is proven, and the interval is ``tight``
+    TOUCHING = 1  #: neither a gap nor a common point is proven, and the interval of the distance is ``tight``
     OVERLAPPING = 2  #: upper < 0, or a common point is proven
-    UNDECIDED = 3  #: as TOUCHING with a wider interval, mostly because ``tol`` is coarse
+    UNDECIDED = 3  #: neither a gap nor a common point is proven, and the interval is not ``tight`` (a large ``tol``)
     BEYOND = 4  #: the distance is proven to exceed ``max_distance``, so the search stopped
 
     def __str__(self) -> str:
@@ -86,12 +89,12 @@ class Status(IntEnum):
 
 
 class AxisKind(IntEnum):
-    """The features that a separating axis is normal to: FACE_A, FACE_B, EDGES, or two POINTS."""
+    """The features that define a separating axis: FACE_A, FACE_B, EDGES or POINTS."""
 
-    FACE_A = 0  #: a face of A
-    FACE_B = 1  #: a face of B
-    EDGES = 2  #: an edge of A and an edge of B
-    POINTS = 3  #: both shapes are points, and the axis joins them
+    FACE_A = 0  #: the axis is normal to a face of A
+    FACE_B = 1  #: the axis is normal to a face of B
+    EDGES = 2  #: the axis is normal to an edge of A and to an edge of B
+    POINTS = 3  #: both shapes are points, and the axis is parallel to the line through them
 
     def __str__(self) -> str:
         return self.name
@@ -110,7 +113,7 @@ class Axis(NamedTuple, Generic[N]):
     error : float or (n,) float
         Bound on the rounding error of the gap.
     kind : AxisKind or (n,) int
-        The features that the normal belongs to.
+        The features that define the normal.
     status : Status or (n,) int
         SEPARATED and OVERLAPPING are proven. TOUCHING means that the gap is within the error.
 
@@ -149,7 +152,10 @@ class Axis(NamedTuple, Generic[N]):
 
 @compared()
 class GjkStep(NamedTuple):
-    """One iteration of GJK, in A's frame with the core's centre as origin."""
+    """One iteration of GJK. Points and directions are in the axes of A's frame, with the centre of A's core as origin.
+
+    All points are points of the cores, which are the shapes without their radii.
+    """
 
     direction: Array  #: (3,) unit vector of the support query, from the simplex towards the origin
     support_a: Array  #: (3,) support point of A
@@ -157,29 +163,32 @@ class GjkStep(NamedTuple):
     bound: float  #: lower bound of the cores' distance, proven by this direction
     lower: float  #: the best lower bound so far
     upper: float  #: distance of the simplex from the origin
-    simplex: Array  #: (k, 3) vertices of A - B that were kept before the new one was added
-    simplex_a: Array  #: (k, 3) their points on A
-    simplex_b: Array  #: (k, 3) their points on B
-    weights: Array  #: (k,) barycentric coordinates of the simplex's nearest point
+    simplex: Array  #: (k, 3) vertices of the simplex before the new vertex is added, points of A - B
+    simplex_a: Array  #: (k, 3) the point of A for each vertex
+    simplex_b: Array  #: (k, 3) the point of B for each vertex
+    weights: Array  #: (k,) barycentric coordinates of the point of the simplex that is nearest to the origin
 
 
 @compared()
 class EpaStep(NamedTuple):
-    """One expansion of EPA's polytope, in A's frame with the core's centre as origin."""
+    """One expansion of EPA's polytope, in the frame of `GjkStep`.
 
-    vertices: Array  #: (n, 3) points of A - B
+    A face has three indices of ``vertices``, and an edge has two.
+    """
+
+    vertices: Array  #: (n, 3) vertices of the polytope before the step, points of A - B
     faces: NDArray[np.int64]  #: (m, 3) faces of the polytope before the step
     closest: NDArray[np.int64]  #: (3,) the face that is expanded
     direction: Array  #: (3,) unit vector of the support query
     point: Array  #: (3,) the new point of A - B
-    support_a: Array
-    support_b: Array
-    removed: NDArray[np.int64]  #: (r, 3) faces visible from the new point, empty at the last step
-    horizon: NDArray[np.int64]  #: (h, 2) edges of the horizon
-    lower: float  #: bounds of the cores' signed distance
-    upper: float
-    vertices_a: Array  #: (n, 3) points of A for each vertex
-    vertices_b: Array  #: (n, 3) points of B for each vertex
+    support_a: Array  #: (3,) point of A of the new point
+    support_b: Array  #: (3,) point of B of the new point
+    removed: NDArray[np.int64]  #: (r, 3) faces that are visible from the new point, none in the last step
+    horizon: NDArray[np.int64]  #: (h, 2) edges between the removed faces and the other faces
+    lower: float  #: lower bound of the cores' signed distance
+    upper: float  #: upper bound of the cores' signed distance
+    vertices_a: Array  #: (n, 3) the point of A for each vertex
+    vertices_b: Array  #: (n, 3) the point of B for each vertex
 
 
 @compared("gjk", "gjk_end", "simplex", "simplex_a", "simplex_b", "simplex_weights", "epa")
@@ -189,12 +198,16 @@ class Trace:
     Attributes
     ----------
     gjk : list of GjkStep
+        The iterations of GJK.
     gjk_end : str
-        Why GJK stopped.
-    simplex : (k, 3) float
-        GJK's last simplex, with ``simplex_weights``, and its points of A and of B in ``simplex_a`` and ``simplex_b``.
+        The reason why GJK stopped, for example "converged".
+    simplex, simplex_a, simplex_b : (k, 3) float
+        Vertices of GJK's last simplex, which are points of A - B, and the point of A and the point of B for each.
+        See `GjkStep` for the frame.
+    simplex_weights : (k,) float
+        Barycentric coordinates of the point of the last simplex that is nearest to the origin.
     epa : list of EpaStep
-        Empty if EPA did not run.
+        The expansions of EPA, empty if EPA did not run.
     """
 
     __slots__ = ("epa", "gjk", "gjk_end", "simplex", "simplex_a", "simplex_b", "simplex_weights")
@@ -216,30 +229,32 @@ class Trace:
 class Certificate(NamedTuple):
     """The proof of a result: the last state of the kernels, which `gjk3d.verify` checks in exact arithmetic.
 
-    All fields refer to cores. The core of a sphere is its centre, the core of a capsule its segment. The radii are
-    subtracted from both bounds.
+    All fields refer to cores. The core of a sphere is its centre, the core of a capsule is its segment. The radii of
+    both shapes are subtracted from both bounds.
 
     Attributes
     ----------
     kind : str
         "weights": a convex combination of pairs of points is a vector of A - B. Its length bounds the distance from
-        above. "surface": triangles of points of A - B form a closed surface around the origin. Its distance from the
-        origin bounds the depth from below. "section": the polygon of a solid of revolution proves the depth, and is not
-        stored. "plane": the support point towards a half-space. The last two prove the lower bound only.
+        above. "surface": triangles of points of A - B form a closed surface around the origin. The distance of the
+        origin from the surface bounds the depth from below. "section": the depth was computed from a cross-section of
+        a solid of revolution, which is not stored. "plane": one of the shapes is a half-space. Certificates of the
+        kinds "section" and "plane" prove only the lower bound of the signed distance.
     normal : (3,) float
         Unit vector from A to B in world axes. The support points along it bound the signed distance from below.
     support_a, support_b : (3,) float
-        These support points, each in its own shape's frame. For a half-space, the projection of the other support
-        point.
+        The support point of A along the normal and that of B against it, each in the frame of its shape. The field of a
+        half-space contains the projection of the other shape's support point onto the plane.
     points_a, points_b : (k, 3) float
-        Pairs of points of the cores, each in its own shape's frame, where the vertices of a polytope are exact.
+        Pairs of points of the cores, each point in the frame of its shape. Vertices of polytopes are exact in it.
     weights : (k,) float
-        Weights of the pairs, at least 0, for kind "weights".
+        Weights of the pairs, at least 0. Empty for other kinds than "weights".
     faces : (m, 3) int
-        Triangles of pairs, with a consistent orientation, for kind "surface".
+        Triangles as indices of pairs, with a consistent orientation. Empty for other kinds than "surface".
     directions : (k, 3) float
-        Directions from A to B in world axes that each pair is extreme in, 0 if not recorded. They are not part of the
-        proof. They save time when `verify` proves that curved cores contain their points.
+        For each pair, the direction from A to B in world axes along which its points are support points. Zeros mean
+        that the direction is not known. Directions are not part of the proof. With them `verify` needs less time to
+        prove that curved cores contain the points.
 
     Examples
     --------
@@ -279,15 +294,15 @@ class PartsCertificate(NamedTuple):
     order_a, order_b : (n,) int
         All parts of each body, sorted by group.
     ranges : (k, 4) int
-        Pairs of groups: begin and end in ``order_a``, begin and end in ``order_b``. They cover each combination of
-        a part of A and a part of B. Empty if ``lower`` is 0, which needs no proof.
+        A pair of groups in each row: begin and end in ``order_a``, then begin and end in ``order_b``. The rows cover
+        each combination of a part of A and a part of B. Empty if ``lower`` is 0, which needs no proof.
     normals : (k, 3) float
         For each pair of groups, a direction from A to B in world axes, along which the groups are at least ``lower``
-        apart. If ``lower`` is negative, they are apart after B has moved by ``-lower`` along the normal of the result.
-        If the bodies touch on several sides, B has moved along the sum of the normals of these sides.
+        apart. If ``lower`` is negative, the groups are apart after B moves by ``-lower`` along the normal of the
+        result. If the bodies touch on several sides, B moves along the sum of the normals of these sides.
     parts : (2,) int
-        A part of A and a part of B whose distance (or depth) proves ``upper``. Empty if a point deep inside a closed
-        surface proves it. `verify` computes this point again.
+        A part of A and a part of B whose signed distance proves ``upper``. Empty if a point inside a closed surface
+        proves ``upper``. `verify` computes this point again.
 
     Examples
     --------
@@ -311,7 +326,7 @@ class PartsCertificate(NamedTuple):
 
 
 def _many(pose: Any) -> bool:
-    """Return whether ``pose`` is a stack with one pose per result. A stack of length one applies to all results."""
+    """Return whether ``pose`` is a stack with one pose per result. A stack of one pose applies to all results."""
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
 
 
@@ -323,23 +338,23 @@ def _as_pose(stored: bytes | None) -> Array | None:
 
 
 def pack_marks(status: int, steps: int, tight: int) -> int:
-    """Return the status, the steps and the flag in one number, as `gjk3d.narrow.solve.solve_many` does."""
+    """Return a result's status, number of steps and tight flag in one integer, called its marks."""
     return status + 8 * tight + 32 * steps
 
 
-#: Layout of the row of a result that a builtin made, as bytes: the kernel's output, its marks (an integer), a flag (an
-#: integer, 1 for the pose of A, 2 for that of B), and both poses.
+#: Layout of the row of a result that a compiled function made, as bytes: twelve floats of the kernel, the marks (an
+#: integer, see `pack_marks`), a bit mask (an integer: 1 if A has a pose, plus 2 if B has one), and two (4, 4) poses.
 ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return a result's kernel row, its `pack_marks` number, and both poses (maybe read-only); None without a row."""
+    """Return a result's (1, 12) kernel row, its marks and both poses, which may be read-only; None without a row."""
     try:
         row = answer._row
     except AttributeError:
         return None
     if not isinstance(row, bytes):
-        pose_a, pose_b = (answer.pose_a, answer.pose_b)  # already set if their bytes are not stored
+        pose_a, pose_b = (answer.pose_a, answer.pose_b)  # set as fields if the row does not contain them
         return row[0], row[1], pose_a, pose_b
     numbers = np.frombuffer(row)
     code, posed = numbers[ROW_CODE:ROW_AT].view(np.int64).tolist()
@@ -349,13 +364,13 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
 
 
 def _from_bytes(answer: Any) -> tuple[Any, ...]:
-    """Return the row of a result that a builtin made, in the form of a row that Python makes."""
+    """Return the row that a compiled function stored as bytes in the form of the rows that Python code stores."""
     numbers, code, *poses = cast("Any", row_of(answer))
     stored = (None if pose is None else pose.tobytes() for pose in poses)
     return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *stored
 
 
-#: how each field of one pair's result is computed from its row
+#: For each field of a result of one pair, the function that computes it from the result's row.
 _UNPACK: dict[str, Callable[[Any], Any]] = {
     "distance": lambda row: row[0].item(0),
     "lower": lambda row: row[0].item(1),
@@ -409,17 +424,17 @@ class Distance(Answer[N]):
     lower, upper : float or (n,) float
         Proven bounds: ``lower <= true value <= upper``.
     status : Status or (n,) int
-        The relation of the shapes that the bounds prove.
+        The state that is proven, for example SEPARATED.
     tight : bool or (n,) bool
-        Whether the interval is as narrow as promised: 1e-12 of the pair's size for polytopes, 1e-9 for curved shapes.
+        Whether ``upper - lower`` is at most about 1e-12 of the pair's size for polytopes, or 1e-9 for curved shapes.
     iterations : int or (n,) int
-        Steps of GJK and EPA together.
+        Number of steps of GJK and EPA together.
     trace : Trace or None
         All steps of the kernels, if the query had ``trace=True``.
     certificate : Certificate, PartsCertificate or None
         The proof of the bounds, if the query had ``certificate=True``.
     shape_a, shape_b, pose_a, pose_b
-        The arguments of the query, so that a result can be drawn and replayed.
+        The arguments of the query. Pictures and replays use them.
 
     Examples
     --------
@@ -445,33 +460,18 @@ class Distance(Answer[N]):
         iterations: Each[int, Ints] = Each()
     else:  # for type checkers a slot is not a descriptor
         __slots__ = (
-            "_row",
-            "asked",
-            "certificate",
-            "distance",
-            "iterations",
-            "lower",
-            "normal",
-            "point_a",
-            "point_b",
-            "pose_a",
-            "pose_b",
-            "shape_a",
-            "shape_b",
-            "status",
-            "tight",
-            "trace",
-            "upper",
-        )
+            "_row", "asked", "certificate", "distance", "iterations", "lower", "normal", "point_a", "point_b", "pose_a",
+            "pose_b", "shape_a", "shape_b", "status", "tight", "trace", "upper",
+        )  # fmt: skip
     trace: Trace | None
     certificate: Certificate | PartsCertificate | None
     shape_a: Any
     shape_b: Any
     pose_a: Any
     pose_b: Any
-    asked: tuple[int, float, float | None, bool]  #: the settings: the solver's mode, max_distance, tol, trace
+    asked: tuple[int, float, float | None, bool]  #: arguments of the query: the solver's mode, max_distance, tol, trace
 
-    #: for one pair: the kernel's row, its marks, the shapes, the settings and the poses' bytes, or all of it as bytes
+    #: for one pair: the kernel's row, its marks, A, B, ``asked`` and the bytes of both poses, or bytes as `ROW_SIZE`
     _row: tuple[Array, int, Any, Any, tuple[int, float, float | None, bool], bytes | None, bytes | None] | bytes
 
     if not TYPE_CHECKING:
@@ -479,9 +479,9 @@ class Distance(Answer[N]):
 
     @property
     def depth(self) -> N:
-        """Length of the translation of B that separates it from A, ``max(0, -distance)``: float or (n,) float.
+        """Length of `separation_vector`, which is ``max(0, -distance)``: float or (n,) float.
 
-        The depth of one surface inside the other is a smaller number, see `gjk3d.penetration`.
+        `gjk3d.penetration` returns another number: how far the surface of a body reaches into the other body.
         """
         distance: Any = self.distance
         depth: Any = np.maximum(0.0, -distance) if isinstance(distance, np.ndarray) else max(0.0, -distance)
@@ -489,9 +489,10 @@ class Distance(Answer[N]):
 
     @property
     def separation_vector(self: Distance[Any]) -> Array:
-        """Shortest known translation of B that separates it from A: (3,) float or (n, 3) float, zero when apart.
+        """Shortest known translation of B that separates it from A, in world axes: (3,) float or (n, 3) float.
 
-        Also called minimum translation vector (MTV). After it convex shapes just touch, and other bodies are apart.
+        Also called minimum translation vector (MTV). It is zero if the shapes do not overlap. After this translation
+        convex shapes just touch, and other bodies are apart.
         """
         vector: Array = (
             np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal
@@ -511,26 +512,21 @@ class Distance(Answer[N]):
     @overload
     def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any]) -> Distance[Array]: ...
     def __getitem__(self: Distance[Any], index: Any) -> Distance[Any]:
-        """Return one row of a stack as a result of one pair, or a stack for a slice, a mask or indices."""
+        """Return the result of one pair for an index, or a stack of results for a slice, a mask or an index array."""
         if self.normal.ndim == 1:
             raise TypeError(
                 "this Distance is of one pair and cannot be indexed. Use its fields, for example result.distance"
             )
         row: Distance[Any] = object.__new__(Distance)
-        if isinstance(index, (slice, list, np.ndarray)):
-            for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
-                setattr(row, name, getattr(self, name)[index])
-            row.trace, row.shape_a, row.shape_b, row.asked = None, self.shape_a, self.shape_b, self.asked
-            row.pose_a, row.pose_b = (pose[index] if _many(pose) else pose for pose in (self.pose_a, self.pose_b))
-            return row
-        row.distance = float(self.distance[index])
-        row.normal, row.point_a, row.point_b = self.normal[index], self.point_a[index], self.point_b[index]
-        row.lower, row.upper = float(self.lower[index]), float(self.upper[index])
-        row.status, row.tight = Status(int(self.status[index])), bool(self.tight[index])
-        row.iterations, row.trace = int(self.iterations[index]), None
-        row.shape_a, row.shape_b, row.asked = self.shape_a, self.shape_b, self.asked
+        stacked = isinstance(index, (slice, list, np.ndarray))
+        for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
+            value = getattr(self, name)[index]
+            setattr(row, name, value if stacked or value.ndim else value.item())
+        if not stacked:
+            row.status = _STATUSES[row.status]
+        row.trace, row.shape_a, row.shape_b, row.asked = None, self.shape_a, self.shape_b, self.asked
         row.pose_a, row.pose_b = (
-            pose[index] if _many(pose) else pose[0] if getattr(pose, "ndim", 2) == 3 else pose
+            pose[index] if _many(pose) else pose if stacked or getattr(pose, "ndim", 2) != 3 else pose[0]
             for pose in (self.pose_a, self.pose_b)
         )
         return row
@@ -544,7 +540,7 @@ class Distance(Answer[N]):
         return f"Distance: {self.status.name.lower()}, {value} along {format_vector(self.normal, 4)}"
 
     def to_dict(self: Distance[Any]) -> dict[str, Any]:
-        """Return the result as numbers, lists and strings that JSON can hold (one pair only)."""
+        """Return the result of one pair as a dict of numbers, lists and strings that JSON can hold."""
         if self.normal.ndim == 2:
             raise TypeError("to_dict() needs one pair. Take a row first: result[i].to_dict().")
         return {
@@ -564,10 +560,11 @@ class Distance(Answer[N]):
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the query and its result as one JSON document, which ``gjk3d replay FILE`` repeats.
 
-        The document holds the shapes, poses, settings, versions and the result, every number to its last bit. Results
-        of `collide` are one bit and cannot be written. Use `signed_distance` of the same pair, which agrees with them.
-        A replay starts without memory: the last bits may differ if a pair stored its last pose, or if a mesh was made
-        by `refit`. Large arrays are written as base64 of little-endian numbers.
+        The document contains the shapes, poses, settings, versions and the result, every number to its last bit.
+        A result of `collide` is a bool and cannot be written. Use `signed_distance` of the same pair, which agrees
+        with it.
+        A replay does not use earlier results: the last bits may differ for a `Pair` that used its last pose, and for a
+        mesh that was made by `refit`. Large arrays are written as base64 of little-endian numbers.
 
         Parameters
         ----------
@@ -579,8 +576,8 @@ class Distance(Answer[N]):
         UnsupportedPair
             A shape is of a class that gjk3d does not define.
         ValueError
-            The document of a large stack or mesh would exceed 16 MiB, the limit for reading. Write rows of the stack,
-            or send the file of the mesh along.
+            The document of a large stack or mesh would exceed 16 MiB, the limit for reading. Write single rows of the
+            stack, or a smaller mesh.
 
         Examples
         --------

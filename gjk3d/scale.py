@@ -1,9 +1,7 @@
-"""Long computations: batches in this process or on a cluster, which Ctrl-C stops without harm.
+"""Long computations: safe handling of Ctrl-C, and queries in batches in this process or on a cluster.
 
-Ctrl-C is delayed while an exception would do harm: numba crashes, and trimesh ignores the exception, if an interrupt
-comes during their import or while they load a kernel.
-
-Queries on millions of rows run batch by batch, in this process or on the workers of a cluster.
+Ctrl-C is delayed during imports and while kernels are loaded. An exception at these times would crash numba, and
+trimesh would suppress it.
 """
 
 from __future__ import annotations
@@ -23,15 +21,15 @@ from gjk3d.wording import kind_of
 # --- Ctrl-C and clusters ---------------------------------------------------------------------------------------------
 
 
-_AHEAD = 64  #: rows given to the threads before the first result is awaited
-_HEED = 0.1  #: seconds between two checks for Ctrl-C
+_AHEAD = 64  #: number of rows submitted to the threads before the first result is awaited
+_POLL = 0.1  #: seconds between two calls of ``poll``
 
 
 @contextmanager
 def delayed_interrupt() -> Iterator[list[Any]]:
-    """Delay a first Ctrl-C and append it to the yielded list; a second one interrupts."""
+    """Delay a first Ctrl-C and append it to the yielded list. A second Ctrl-C raises KeyboardInterrupt."""
     waiting: list[Any] = []
-    in_main_thread = threading.current_thread() is threading.main_thread()  # it gets all signals
+    in_main_thread = threading.current_thread() is threading.main_thread()  # only this thread receives signals
     if not in_main_thread or signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         yield waiting
         return
@@ -50,11 +48,11 @@ def delayed_interrupt() -> Iterator[list[Any]]:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Delay a first Ctrl-C to the end of a block, also if the block raises."""
+    """Delay a first Ctrl-C to the end of a block. After a Ctrl-C, an exception of the block is suppressed."""
     with delayed_interrupt() as waiting:
         try:
             yield
-        except Exception:  # a child process may have received the interrupt too
+        except Exception:  # a child process may have received the interrupt too, and failed
             if not waiting:
                 raise
     if waiting:
@@ -62,26 +60,26 @@ def unbroken() -> Iterator[None]:
 
 
 class Aside:
-    """A pool of threads that Ctrl-C does not reach; Ctrl-C interrupts the waiting thread at once.
+    """A pool of threads or of cluster workers. Ctrl-C interrupts the thread that waits for their results at any time.
 
-    A running kernel, a file reader or a boolean of solids cannot be stopped, and may take many seconds. If the wait
-    ends early, running work finishes without an effect, and waiting work is dropped.
+    A kernel, a file reader or a boolean operation on solids cannot be stopped, and may take many seconds. After an
+    interrupt, running work ends and its result is discarded. Work that has not started is cancelled.
     """
 
     def __init__(
-        self, pool: Executor, heed: Callable[[], None], ahead: int = _AHEAD, common: tuple[Any, ...] = ()
+        self, pool: Executor, poll: Callable[[], None], ahead: int = _AHEAD, common: tuple[Any, ...] = ()
     ) -> None:
         self._pool = pool
-        self._heed = heed
+        self._poll = poll
         self._ahead = ahead
-        self._common = common  # passed before the other arguments
+        self._common = common  # first arguments of every call
 
     def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of ``work(*arguments)``."""
         return self._answer(self._pool.submit(work, *self._common, *arguments))
 
     def map(self, work: Callable[..., Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield each row with its result, in the order of the rows, as soon as possible."""
+        """Yield each row and the result of ``work(row)``, in the order of the rows, as soon as it is known."""
         begun: deque[tuple[Any, Future[Any]]] = deque()
         for row in rows:
             begun.append((row, self._pool.submit(work, *self._common, row)))
@@ -92,23 +90,23 @@ class Aside:
             yield first, self._answer(future)
 
     def _answer(self, future: Future[Any]) -> Any:
-        while not wait((future,), _HEED).done:
-            self._heed()
+        while not wait((future,), _POLL).done:
+            self._poll()
         return future.result()
 
 
 @contextmanager
-def aside(workers: int = 1, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
-    """Yield threads for work; ``heed`` is called from time to time during waits, and may raise."""
+def aside(workers: int = 1, poll: Callable[[], None] = lambda: None) -> Iterator[Aside]:
+    """Yield a pool of threads. While a thread waits for a result, it calls ``poll`` every 0.1 s, which may raise."""
     pool = ThreadPoolExecutor(workers)
     try:
-        yield Aside(pool, heed)
+        yield Aside(pool, poll)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def check_client(executor: Any) -> None:
-    """Raise TypeError unless the object is the client of a Dask cluster."""
+    """Raise a TypeError if the object is not the client of a Dask cluster."""
     if not (hasattr(executor, "scatter") and hasattr(executor, "get_executor")):
         raise TypeError(
             f"executor is {kind_of(executor)}, expected a dask.distributed.Client, for example that of LocalCluster()."
@@ -117,10 +115,10 @@ def check_client(executor: Any) -> None:
 
 
 class Pickled:
-    """A value that is pickled as a whole, and is replaced by the value itself when it is unpickled.
+    """A wrapper for a value in a task of Dask. Unpickling the wrapper returns the value itself.
 
-    Dask moves arrays separately from their containers, to addresses that may not be multiples of 8. Kernels reject such
-    addresses.
+    The value is pickled into one string of bytes. Without the wrapper, Dask would receive arrays at addresses that are
+    not multiples of 8, and kernels reject such arrays.
     """
 
     def __init__(self, value: Any) -> None:
@@ -131,16 +129,16 @@ class Pickled:
 
 
 @contextmanager
-def on_cluster(client: Any, common: Any, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
-    """Yield the workers of a Dask cluster; each worker gets ``common`` once, as the first argument of its work.
+def on_cluster(client: Any, common: Any, poll: Callable[[], None] = lambda: None) -> Iterator[Aside]:
+    """Yield the workers of a Dask cluster as a pool. Dask repeats the tasks of a worker that died.
 
-    Dask places the tasks, and repeats those of a worker that died.
+    ``common`` is sent once to each worker, and is the first argument of each task. See `aside` for ``poll``.
     """
     (scattered,) = client.scatter([Pickled(common)], broadcast=True, hash=False)
     pool = client.get_executor(pure=False)
     try:
-        # few tasks at a time: finished results wait here until all earlier ones are done
-        yield Aside(pool, heed, 4 * max(1, sum(client.nthreads().values())), (scattered,))
+        # few tasks at a time, because finished results stay in memory until all earlier tasks are done
+        yield Aside(pool, poll, 4 * max(1, sum(client.nthreads().values())), (scattered,))
     finally:
         pool.shutdown(wait=False)
 
@@ -153,27 +151,27 @@ def batches(
 ) -> Iterator[tuple[slice, Any]]:
     """Run a query on many rows, and yield the results batch by batch.
 
-    Only a few batches of rows and results are in memory at once, so the number of rows is not limited. The bits of the
-    results do not depend on the batch size or on the cluster.
+    Only a few batches of rows and results are in memory at a time, so the number of rows is not limited. The bits of
+    the results do not depend on the batch size or on the cluster.
 
     Parameters
     ----------
     question : callable
-        The query for each batch: `Checker.free`, `Pairs.collide`, or any function that takes rows and can be pickled.
-        ``functools.partial`` binds the arguments that all rows share.
+        The query for each batch: `Checker.free`, `Pairs.collide`, or any function that takes rows. For a cluster it
+        must be possible to pickle the function. ``functools.partial`` binds arguments that all batches share.
     *rows : sequence
         Arrays, or other sequences that can be sliced, with equal numbers of rows. An array mapped from a file with
         ``numpy.load(path, mmap_mode="r")`` is read batch by batch.
     executor : dask.distributed.Client, optional
-        A cluster. Each worker gets the query once, and further batches as it finishes earlier ones. If a worker dies,
-        others repeat its batches. ``pip install "gjk3d[scale]"`` installs Dask.
+        The client of a cluster. Without it the batches run in this process. If a worker of the cluster dies, other
+        workers repeat its batches. ``pip install "gjk3d[scale]"`` installs Dask.
     size : int
         Number of rows per batch.
 
     Yields
     ------
     slice
-        The rows of the batch, in order.
+        The rows of the batch. Batches are yielded in the order of their rows.
     answer
         The result of the query for these rows.
 
@@ -200,7 +198,7 @@ def batches(
         raise ShapeError(f"size is {size!r}, expected a number of rows, 1 or more")
     counts = [len(column) for column in rows]
     if len(set(counts)) != 1:
-        raise ShapeError(f"batches needs one or more sequences of equal length, not of {counts}")
+        raise ShapeError(f"batches: the sequences have lengths {counts}, expected one or more of equal length")
     if executor is not None:
         check_client(executor)
     return _answers(question, rows, counts[0], executor, size)

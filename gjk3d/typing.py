@@ -1,8 +1,9 @@
 """Types of arguments for type checkers: numbers, poses, rows and stacks, as sequences or numpy arrays but not as text.
 
-Whether a call is about one pair or many depends on the number of dimensions, which types rarely show. `numpy.eye` has
-two dimensions, while a slice or an `NDArray` states none. The overloads of a query therefore match arrays of unknown
-shape first, with a return type that fits one and many. The next overload matches one, and the last a stack.
+The number of dimensions of a pose decides whether a query is about one pair or about many pairs. The type of an array
+seldom contains this number: that of `numpy.eye` does, that of a slice does not. Each query therefore has three
+overloads. The first takes arrays of unknown shape, and its return type fits one and many pairs. The second takes one
+pose, and the third a stack.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # part of every type checker, so users need not install it
 
-    #: the numbers of a result: ``Distance[float]`` is of one pair, ``Distance[NDArray[np.float64]]`` of n
+    #: type of the numbers of a result: ``Distance[float]`` is of one pair, ``Distance[NDArray[np.float64]]`` of n pairs
     N = TypeVar("N", default=Any)
-    #: its flags, its status, and names
+    #: types of the flags, of the status and of the names of a result
     B = TypeVar("B", default=Any)
     S = TypeVar("S", default=Any)
     P = TypeVar("P", default=Any)
@@ -27,16 +28,16 @@ else:
 
     N, B, S, P = (TypeVar(name) for name in "NBSP")
 
-#: numbers, indices and flags in results and in the arrays of kernels
+#: arrays of numbers, indices and flags in results and kernels
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Bits = NDArray[np.uint8]
-#: as compact as possible, for trees whose boxes only discard candidates
+#: arrays of 32 bits per entry, for the trees that only discard candidates
 Floats32 = NDArray[np.float32]
 Ints32 = NDArray[np.int32]
 
-#: with the number of dimensions: kernels are compiled for exactly these types
+#: arrays with their number of dimensions; kernels are compiled for exactly these types
 Array1 = Annotated[Array, 1]
 Array2 = Annotated[Array, 2]
 Array3 = Annotated[Array, 3]
@@ -56,7 +57,7 @@ Numbers = NDArray[Real]
 
 
 class SupportsArray(Protocol):
-    """An object that numpy converts to an array of numbers, also numpy's arrays themselves."""
+    """An object that numpy converts to an array of numbers, or a numpy array."""
 
     def __array__(self) -> Numbers:
         """Return the array."""
@@ -69,24 +70,24 @@ class SupportsMatrix(Protocol):
         """Return the (4, 4) or (n, 4, 4) array."""
 
 
-#: three numbers, or one for each joint
+#: a vector: three numbers, or one number per joint
 VectorLike = SupportsArray | Sequence[Number]
 #: (n, k) numbers
 RowsLike = SupportsArray | Sequence[SupportsArray | Sequence[Number]]
-#: one number, or three
+#: one number, or three numbers
 FactorsLike = Number | VectorLike
 
-#: An array of unknown shape fits every shape, also this one, which arrays of known shape do not have.
+#: Arrays of unknown shape match this type. No array of known shape does, because none has seven dimensions.
 Unclear = np.ndarray[tuple[int, int, int, int, int, int, int], np.dtype[Real]]
 
 #: one row of numbers: a point, a direction, a configuration
 Row = np.ndarray[tuple[int], np.dtype[Real]] | Sequence[Number]
-#: one row or many
+#: one row of numbers, or many rows
 Rows = Numbers | Sequence[Number | Numbers | Sequence[Number]]
 
-#: one pose, or None for the identity
+#: one pose as a (4, 4) matrix
 Pose = np.ndarray[tuple[int, int], np.dtype[Real]] | Sequence[np.ndarray[tuple[int], np.dtype[Real]] | Sequence[Number]]
-#: one pose or many
+#: one pose or many poses: as arrays of unknown shape, and in any form
 UnclearPose = Unclear | Sequence[Unclear] | SupportsMatrix
 PoseLike = Numbers | Sequence[Numbers | Sequence[Number | Numbers | Sequence[Number]]] | SupportsMatrix
 #: (n, 4, 4) or (m, 2, 4, 4) numbers
@@ -95,8 +96,8 @@ PosesLike = Numbers | Sequence[Numbers | Sequence[Numbers | Sequence[Number | Nu
 #: (m, 2) whole numbers
 Indices = NDArray[np.integer[Any]] | Sequence[Sequence[int] | NDArray[np.integer[Any]]]
 
-#: where a query runs
+#: the processor of a query
 Device = Literal["cpu", "cuda"]
 
-#: one pose where a stack is not allowed; an array of unknown shape is accepted
+#: one pose, or None for the identity; a stack of poses is not allowed
 OnePose = Pose | SupportsMatrix | None

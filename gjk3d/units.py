@@ -22,7 +22,7 @@ _NAMES = {
 
 
 def symbol(unit: str | None) -> str | None:
-    """Return the symbol of a unit from any common spelling ('meters'); other text is returned unchanged."""
+    """Return the symbol of a unit for a common spelling, "m" for "meters". Other texts are returned unchanged."""
     if unit is None or unit in _METRES:
         return unit
     name = unit.strip().lower()
@@ -30,19 +30,19 @@ def symbol(unit: str | None) -> str | None:
 
 
 def conversion(unit: str, target: str) -> float | None:
-    """Return the factor from one unit to another, None if one of them is not a unit of length."""
+    """Return the factor that converts lengths in ``unit`` to ``target``, or None if one is not a unit of length."""
     if unit == target:
         return 1.0
     metres_a, metres_b = _METRES.get(symbol(unit) or ""), _METRES.get(symbol(target) or "")
     if metres_a is None or metres_b is None:
         return None
-    # a whole quotient is exact: m to mm multiplies by 1000, mm to m divides by it
+    # the larger quotient is mostly a whole number, which is exact: m to mm is 1000, mm to m is 1 / 1000
     up, down = metres_a / metres_b, metres_b / metres_a
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
 
 
 def rescaling(unit: str, target: str) -> str:
-    """Return the call that converts a mesh from one unit to another, empty if the units are equal."""
+    """Return the code that converts a mesh from one unit to another, or an empty text for equal units."""
     factor = conversion(unit, target)
     if factor == 1.0:
         return ""
@@ -50,27 +50,27 @@ def rescaling(unit: str, target: str) -> str:
 
 
 def spellings() -> dict[str, float]:
-    """Return the length in metres of each unit, by each of its spellings in lower case."""
+    """Return the length of each unit in metres. The keys are all spellings of all units."""
     names = {spelt: _METRES[name] for spelling, name in _NAMES.items() for spelt in (spelling, f"{spelling}s")}
     return {**names, **_METRES}
 
 
-#: Metric units for printing: each with the least size in metres that it is used for.
+#: Metric units for printing. Each is used for objects of at least this size in metres.
 _READ = (("m", 1000.0), ("mm", 1e-3), ("um", 0.0))
 
 
 def reading(unit: str | None, size: float) -> tuple[str | None, float]:
-    """Return the unit for printing lengths of an object of this size, and the factor to it.
+    """Return the unit for printing lengths of an object, and the factor that converts the lengths to it.
 
-    The unit is mm for parts and buildings, m above a kilometre, and um below a millimetre. Units that are not metric,
-    or unknown, are returned unchanged.
+    The unit is m from a kilometre, um below a millimetre, and mm for sizes between. Units that are not metric, or not
+    known, are returned unchanged.
 
     Parameters
     ----------
     unit : str or None
         The unit of the lengths.
     size : float
-        Size of the whole, in that unit.
+        Size of the whole object in this unit.
 
     Examples
     --------
@@ -89,24 +89,18 @@ def reading(unit: str | None, size: float) -> tuple[str | None, float]:
 
 
 def check_unit(unit: str | None) -> None:
-    """Raise unless the text is a unit of length.
-
-    Raises
-    ------
-    ParseError
-        The unit is unknown.
-    """
+    """Raise a ParseError if the text is not a unit of length. None is accepted."""
     if unit is not None and not (isinstance(unit, str) and conversion(unit, "m")):
         units = ", ".join(_METRES)
         raise ParseError(f"{unit!r:.80} is not a unit of length. Set unit= (or --unit) to one of {units}.")
 
 
 def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tuple[str | None, list[float], list[str]]:
-    """Return one unit for all files, and the factors to it.
+    """Return one unit for all files, and for each file the factor that converts its lengths to this unit.
 
-    The unit is the first that a file states, and the user's unit applies to files that do not state one. If all files
-    state one, the user's unit replaces theirs. Without a user's unit, a file without a unit is refused next to files
-    with one, because a wrong guess is an error by a factor of 1000.
+    The unit is the first unit that a file states. Files that do not state a unit have the user's unit. If all files
+    state a unit, the user's unit replaces their units. If only some files state a unit and the user's unit is not
+    given, the result is an error, because a guess may be wrong by a factor of 1000.
 
     Parameters
     ----------
@@ -118,12 +112,13 @@ def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tup
     Returns
     -------
     unit, factors, notes
-        The unit of all files, the factor of each file, and notes for the user about every change.
+        The unit of all files (None if it is not known), the factor of each file, and notes for the user about each
+        unit that was converted or replaced.
 
     Raises
     ------
     ParseError
-        One of the units is not a unit of length, or only some files state one and ``wanted`` is None.
+        A text is not a unit of length, or only some files state a unit and ``wanted`` is None.
     """
     check_unit(wanted)
     stated = [unit for _, unit in files]
@@ -145,30 +140,31 @@ def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tup
         factor = 1.0 if file_unit is None or common is None else conversion(file_unit, common)
         if factor is None:
             raise ParseError(
-                f"{name} is in {file_unit} and other files in {common}, expected units such as mm. Convert one."
+                f"{name} is in {file_unit} and other files are in {common}, expected units of length such as mm. "
+                "Convert one of them."
             )
         factors.append(factor)
         if factor != 1.0:
-            notes.append(f"{name} is in {file_unit}; its lengths are multiplied by {factor:g}")
+            notes.append(f"{name} is in {file_unit}: its lengths are multiplied by {factor:g}")
     return common, factors, notes
 
 
-#: Limits in metres that suggest a wrong unit: a larger whole (the second if the user gave the unit), a larger median
-#: part (the third), or a smaller whole (the last).
-_VAST, _VAST_AS_SAID, _LARGE_PART, _TINY = 100.0, 1000.0, 3.0, 1e-3
+#: Limits in metres beyond which a wrong unit is likely: greatest size of an assembly, the same if the user gave the
+#: unit, greatest median size of its parts, and least size of an assembly.
+_VAST, _VAST_WANTED, _LARGE_PART, _TINY = 100.0, 1000.0, 3.0, 1e-3
 
 
 def doubt(unit: str | None, sizes: Sequence[float], total: float, wanted: bool) -> str | None:
-    """Return a remark if a size suggests that the numbers are in another unit, else None.
+    """Return a warning if the size of an assembly suggests a wrong unit, else None.
 
-    ``sizes`` are the sizes of the parts, and ``total`` is the largest extent of the whole. ``wanted`` is whether the
-    user gave the unit, rather than a file or its format.
+    ``sizes`` are the sizes of the parts, and ``total`` is the largest extent of the assembly, all in ``unit``.
+    ``wanted`` is True if the user gave the unit, and False if it comes from a file or its format.
     """
     spelt = symbol(unit)
     if spelt is None or spelt not in _METRES or not len(sizes):
         return None
     metre, middling = _METRES[spelt], median(sizes)
-    vast = total * metre > (_VAST_AS_SAID if wanted else _VAST) or (not wanted and middling * metre > _LARGE_PART)
+    vast = total * metre > (_VAST_WANTED if wanted else _VAST) or (not wanted and middling * metre > _LARGE_PART)
     if not vast and total * metre >= _TINY:
         return None
     size = f"The assembly measures {total:.3g} {spelt} and a typical part {middling:.3g} {spelt}"
@@ -177,12 +173,11 @@ def doubt(unit: str | None, sizes: Sequence[float], total: float, wanted: bool) 
 
 
 def length(text: str, unit: str | None, what: str) -> float:
-    """Return a length such as '0.5mm' in a unit; a bare number is in that unit already.
+    """Return a length in ``unit`` from a text such as "0.5mm". A number without a unit is in ``unit`` already.
 
-    Raises
-    ------
-    ParseError
-        The text is not a finite number, its unit is unknown, or the target unit is unknown.
+    ``what`` names the text in errors, for example "--clearance".
+
+    Raise a ParseError if the text is not a finite number, or a unit is not known.
     """
     match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d]*)\s*", text)
     if match is None or not math.isfinite(float(match[1])):

@@ -1,4 +1,4 @@
-"""Self-contained pages: templates with text, three.js, data and scripts, under a policy without network access."""
+"""Self-contained web pages: an HTML file with text, data, scripts and three.js, whose policy forbids network access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from gjk3d import __version__
 
-SHELL = "gjk3d"  #: the package whose templates are shared by all pages
+SHELL = "gjk3d"  #: the package with the templates that all pages share
 _KINDS = (".html", ".css", ".js")
 
 
@@ -35,24 +35,24 @@ def write_page(
 ) -> Path:
     """Write one page that works offline in any browser, and return its path.
 
-    The page does not use the network, and its own policy forbids it.
+    The content security policy of the page forbids network access.
 
     Parameters
     ----------
     path : path
-        Where to write.
+        The file to write.
     room : str
-        The package whose folder ``templates`` contains the page's files.
+        The package whose folder ``templates`` contains the templates of the page.
     names : sequence of str
-        Names of these files, joined in this order: one .html with the body, the styles and the scripts. The shell of
-        all pages surrounds the body. Its style precedes the styles, three.js and the viewer precede the scripts.
+        File names of the templates: the body (.html), styles (.css) and scripts (.js). Files of one type are joined in
+        this order. `SHELL` has the frame of the page, a style before these styles, and a viewer before these scripts.
     text, markup : mapping of str
-        Values for the names between two ``@`` in the template: plain text, and finished HTML, CSS or JSON. ``scene`` is
-        the JSON that the scripts read.
+        Values of the placeholders in the body, which are names between two ``@``. Values of ``text`` are escaped.
+        Values of ``markup`` are inserted as HTML, CSS or JSON. ``scene`` is the JSON that the scripts read.
     blocks : mapping of str
-        Long base64 texts for the scripts, by name.
+        Long base64 texts for the scripts, by the id of their script element.
     own_server : bool
-        Whether the page may connect to the server that it comes from. It may never connect to another server.
+        Whether the page may connect to the server that it comes from. It can never connect to another server.
     """
     body, style, script = ("".join(template(room, name) for name in names if name.endswith(end)) for end in _KINDS)
     style, scripts = template(SHELL, "page.css") + style, [three_js(), template(SHELL, "viewer.js") + script]
@@ -73,24 +73,24 @@ def write_page(
 
 @cache
 def template(room: str, name: str) -> str:
-    """Return the text of one file in the folder ``templates`` of a package."""
+    """Return the text of a file in the folder ``templates`` of the package ``room``."""
     return files(room).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def color_key(words: str, color: str, box: str = "") -> str:
-    """Return a coloured square with its meaning, as HTML that a policy without inline styles accepts."""
+    """Return the HTML of a legend entry: the HTML ``box``, a coloured square and its meaning ``words``."""
     return f"<label>{box}{color_chip(color)} {html.escape(words)}</label>"
 
 
 def color_chip(color: str) -> str:
-    """Return a coloured square as HTML."""
+    """Return the HTML of a coloured square without inline styles, which the policy of a page forbids."""
     tint = html.escape(color)
     return f'<svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" fill="{tint}"></rect></svg>'
 
 
 @cache
 def three_js() -> str:
-    """Return three.js and its trackball controls from the viewer in the trimesh package."""
+    """Return the script of three.js and its trackball controls. It is part of the viewer in the trimesh package."""
     from trimesh import resources, util
 
     archive = util.decompress(resources.get_bytes("templates/viewer.zip"), file_type="zip")
@@ -104,29 +104,29 @@ def three_js() -> str:
 
 
 def fill(template: str, pieces: Mapping[str, str]) -> str:
-    """Return the template with its names between two ``@`` replaced; replaced text is not searched again."""
+    """Return a template in which ``pieces`` replace the names between two ``@``. Pieces may contain ``@``."""
     return "".join(pieces[text] if i % 2 else text for i, text in enumerate(template.split("@")))
 
 
 def policy(scripts: Iterable[str], style: str) -> str:
-    """Return a policy that allows these scripts and this style by their hashes, and nothing else."""
+    """Return a content security policy that allows only these scripts and this style, by their hashes."""
     allowed = " ".join(_hash(text) for text in scripts)
     return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
 
 
 def to_json(value: Any) -> str:
-    """Return JSON in which no text can close the surrounding script element."""
+    """Return JSON with escaped <, > and &, so that no text can close the script element around it."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def to_base64(array: Any, kind: str) -> str:
-    """Return the bytes of an array of this type as base64 text."""
+    """Return an array as base64 text. ``kind`` is the dtype of its bytes."""
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
 
 
 def deflated(data: bytes) -> str:
-    """Return bytes as text, compressed for the DecompressionStream of browsers."""
+    """Return bytes as base64 text, compressed with zlib for the DecompressionStream of browsers."""
     return base64.b64encode(zlib.compress(data, 6)).decode()
 
 

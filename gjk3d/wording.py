@@ -1,8 +1,8 @@
-"""Numbers with bounds as text, rounded outward: the text never claims more than the proof.
+"""Texts: numbers with bounds, nouns with their numbers and articles, and the cures in errors.
 
-A single number is printed only if both bounds round to it, so it is the truth to its last digit. Otherwise a lower
-bound is rounded down and an upper bound up, in exact decimal arithmetic. The printed interval therefore contains the
-proven one.
+Bounds are rounded outward. A single number is printed only if both bounds round to it, so all its digits are correct.
+Otherwise the lower bound is rounded down and the upper bound is rounded up, in exact decimal arithmetic. The printed
+interval therefore contains the proven interval.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ROUND_ZERO = 3
 
 
 def number(value: Any, digits: int = 6) -> str:
-    """Return a number as text, to the nearest ``digits`` significant digits; a negative zero is 0."""
+    """Return a number as text, rounded to ``digits`` significant digits. A negative zero is printed as 0."""
     return f"{float(value) + 0.0:.{digits}g}"
 
 
@@ -32,14 +32,14 @@ def count(number: int, noun: str, mark: str = "") -> str:
 
 
 def excerpt(rows: Sequence[object], most: int = 8) -> str:
-    """Return the `repr` of each row on a line of its own; of more than ``most`` rows only the first and the last."""
+    """Return the `repr` of each row on a separate line. Of many rows, only the first and the last ``most / 2``."""
     half, left = most // 2, len(rows) - most
     few = [*map(repr, rows[:half]), f"... {left} more ...", *map(repr, rows[-half:])] if left > 1 else map(repr, rows)
     return "".join(f"\n {row}" for row in few)
 
 
 def cut(value: object, most: int = 200) -> str:
-    """Return a value as text, truncated to ``most`` letters."""
+    """Return a value as text, with at most ``most`` characters and then "..."."""
     text = str(value)
     return text if len(text) <= most else f"{text[:most]}..."
 
@@ -50,12 +50,15 @@ def with_article(noun: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a value, for an error message: "an int", "a Halfspace", "None"."""
+    """Return the type of a value with its article, for an error message: "an int", "a Halfspace", "None"."""
     return "None" if value is None else with_article(type(value).__name__)
 
 
 def nearest(name: object, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return " Did you mean 'x'?" for the names that are most like a misspelt one, or an empty text."""
+    """Return " Did you mean 'x'?" with up to three ``names`` similar to ``name``, or an empty text.
+
+    ``cutoff`` is the least similarity, from 0 to 1.
+    """
     from difflib import get_close_matches
 
     near = sorted(get_close_matches(str(name), list(names), 3, cutoff))
@@ -63,7 +66,7 @@ def nearest(name: object, names: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def expected_names(name: object, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return "expected one of 'a', 'b'." for a name that is not one of them, with the nearest name."""
+    """Return "expected one of 'a', 'b'. Did you mean 'a'?" for a ``name`` that is not one of ``names``."""
     known = [*map(str, names)]
     more = f" and {len(known) - 12} more" if len(known) > 12 else ""
     choices = f"expected {'one of ' if known[1:] else ''}{', '.join(map(repr, known[:12]))}{more}."
@@ -71,13 +74,16 @@ def expected_names(name: object, names: Iterable[str], cutoff: float = 0.6) -> s
 
 
 def missing_name(module: str, name: str, names: Iterable[str]) -> AttributeError:
-    """Return the error for a name that a module lacks. Python cannot add the nearest name to it again."""
+    """Return the error for a name that a module does not have. It contains the nearest names."""
     words = f"module {module!r} does not have the name {name!r}."
     return AttributeError(f"{words}{nearest(name, names)}", name=name, obj=None)
 
 
 def with_cure(cure: Callable[..., str]) -> Callable[[_F], _F]:
-    """Decorate a function: if a call does not fit its parameters, the text of ``cure(*args, **keywords)`` is added."""
+    """Return a decorator for a function that adds a cure to the TypeError of a call with wrong arguments.
+
+    The text of ``cure(*args, **keywords)`` is appended to the message. Errors from inside the function are unchanged.
+    """
 
     def decorate(function: _F) -> _F:
         @wraps(function)
@@ -97,12 +103,12 @@ def with_cure(cure: Callable[..., str]) -> Callable[[_F], _F]:
 
 
 def cure_of_poses(*args: Any, **keywords: Any) -> str:
-    """Return the cure for a query of two shapes whose pose was passed as ``pose``."""
+    """Return the cure for a query of two shapes that got the argument ``pose``, else an empty text."""
     return " Set pose_a= or pose_b=, the pose of the first or the second shape." if "pose" in keywords else ""
 
 
 def cure_of_numbers(self: Any, *numbers: Any, **keywords: Any) -> str:
-    """Return the cure for a shape of one vector that was given as several numbers."""
+    """Return the cure for a shape that needs one vector and got several numbers, else an empty text."""
     if len(numbers) < 2 or not all(isinstance(value, Real) for value in numbers):
         return ""
     return f" Pass the numbers as one argument: {type(self).__name__}(({', '.join(map(repr, numbers))}))."
@@ -118,12 +124,12 @@ def is_number(text: str) -> bool:
 
 
 def with_unit(text: str, unit: str | None) -> str:
-    """Return a length as text, followed by its unit if it has one."""
+    """Return a number as text, followed by its unit if ``unit`` is not empty."""
     return f"{text} {unit}" if unit else text
 
 
 def json_ready(value: Any) -> Any:
-    """Return a value in the form of JSON: lists for tuples, None for a float that is not finite."""
+    """Return a value in types that JSON has: a list for a tuple, None for a float that is not finite."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):
@@ -144,16 +150,19 @@ def above(value: Any, digits: int = 6) -> str:
 
 
 def snapped(value: float, error: float) -> float:
-    """Return a number rounded to the last decimal that its error leaves certain."""
+    """Return a number rounded to a multiple of the smallest power of ten that is not below its error.
+
+    For example, an error of 0.03 gives multiples of 0.1. If the error is 0 or infinite, the number is unchanged.
+    """
     if not 0.0 < error < inf or not isfinite(value):
         return value
     return round(value, floor(-log10(error)))
 
 
 def widened(lower: float, upper: float) -> tuple[float, float]:
-    """Return two bounds with 0 for a number below full precision, such as a gap that is only known to exist.
+    """Return both bounds, with 0 in place of a subnormal lower bound above 0 or upper bound below 0.
 
-    A bound is only replaced if the interval becomes wider.
+    A subnormal bound only means that a gap or an overlap exists. Its size is not known.
     """
     return 0.0 if 0.0 < lower < float_info.min else lower, 0.0 if -float_info.min < upper < 0.0 else upper
 
@@ -168,20 +177,20 @@ def format_bounds(
     rounding: float = 0.0,
     error: float = 0.0,
 ) -> str:
-    """Return a number with its two bounds as text.
+    """Return a number as text, from its lower and its upper bound.
 
     Parameters
     ----------
     lower, upper : float
-        Proven bounds of the number. An infinite bound, or NaN, means that the side is not bounded.
+        Proven bounds of the number. An infinite bound, or NaN, means that the number is not bounded on this side.
     digits : int
         Significant digits.
     unit : str, optional
         Unit, printed after the number.
     least : float
-        A trivial lower bound, such as 0 for a depth: a lower bound that does not exceed it is left out.
+        A trivial lower bound, such as 0 for a depth. A lower bound of at most ``least`` is not printed.
     rounding : float
-        A bound other than 0 that is at most this far from 0 is printed as 0 up to rounding.
+        A bound whose absolute value is at most ``rounding`` is printed as 0, followed by "(up to rounding)".
     error : float
         The error of the data, such as the spacing of the numbers of a file. Digits below it are not printed.
 
@@ -206,7 +215,7 @@ def format_bounds(
         return f"{format_bounds(low, high, digits, unit, least=least)} (up to rounding)"
     if number(low, digits) == number(high, digits):
         return with_unit(number(low, digits), unit)
-    down, up = (number, number) if error > 0.0 else (below, above)  # rounded already, to what the data leave certain
+    down, up = (number, number) if error > 0.0 else (below, above)  # with an error, both are rounded already
     if low <= least:
         return "not bounded" if high == inf else with_unit(f"≤ {up(high, digits)}", unit)
     if high == inf:
@@ -217,19 +226,21 @@ def format_bounds(
 
 
 def format_depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, error: float = 0.0) -> str:
-    """Return the depth of an overlap as text, from the bounds of its signed distance; see `format_bounds`."""
+    """Return the depth of an overlap as text. ``lower`` and ``upper`` are bounds of the signed distance."""
     return format_bounds(-upper, -lower, digits, unit, least=0.0, error=error)
 
 
 def format_gap(lower: Any, upper: Any, digits: int = 6, unit: str | None = None) -> str:
-    """Return the distance of a pair as text, from the bounds of its signed distance; "depth .." for an overlap."""
+    """Return the distance of a pair as text, or "depth .." for an overlap, from bounds of the signed distance."""
     if upper < 0.0:
         return f"depth {format_depth(lower, upper, digits, unit)}"
     return format_bounds(lower, upper, digits, unit)
 
 
 def format_distance(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, rounding: float = 0.0) -> str:
-    """Return the bounds of a signed distance as text: "distance ..", "depth ..", or both if they contain 0.
+    """Return the bounds of a signed distance as text: "distance ..", "depth ..", or both if the bounds enclose 0.
+
+    A bound whose absolute value is at most ``rounding`` counts as 0.
 
     Examples
     --------
@@ -248,13 +259,16 @@ def format_distance(lower: Any, upper: Any, digits: int = 6, unit: str | None = 
 
 
 def format_time(lower: Any, upper: Any, digits: int = 6) -> str:
-    """Return the time of an event as text: "at .." or "within .. to ..", see `format_bounds`."""
+    """Return a time as text, from its bounds: "at .." if both bounds round to one number, else "within .. to .."."""
     words = format_bounds(lower, upper, digits)
     return f"at {words}" if words == number(lower, digits) else f"within {words}"
 
 
 def format_vector(values: Iterable[float], digits: int = 6) -> str:
-    """Return numbers in parentheses, all rounded to the last of the digits of the largest, so that noise becomes 0."""
+    """Return a vector as text, "(1, 0, 0.5)".
+
+    All components are rounded to the last digit of the largest component, so rounding errors are printed as 0.
+    """
     numbers = [float(value) for value in values]
     largest = max(map(abs, numbers))
     error = 10.0 ** (floor(log10(largest)) - digits + 1) if 0.0 < largest < inf else 0.0
@@ -262,14 +276,14 @@ def format_vector(values: Iterable[float], digits: int = 6) -> str:
 
 
 def certified(lower: float, upper: float) -> tuple[str, str]:
-    """Return two bounds as decimals, rounded outward to two digits of the width between them."""
+    """Return two bounds as decimals, rounded outward to the first two digits of their difference."""
     width, size = upper - lower, max(abs(lower), abs(upper))
     digits = 17 if not 0.0 < width < inf else min(17, max(2, 2 + floor(log10(size)) - floor(log10(width))))
     return below(lower, digits), above(upper, digits)
 
 
 def _rounded(value: float, context: Context) -> str:
-    """Return a rounded number as ``%g`` writes it; `Decimal` would keep zeros at its end."""
+    """Return a number as text in the form of ``%g``, rounded by a decimal context."""
     if not isfinite(value) or value == 0.0:
         return number(value)
     short = context.normalize(context.create_decimal(Decimal(value)))

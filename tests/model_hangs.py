@@ -184,7 +184,7 @@ def packed_stl(count: int) -> bytes:
 
 #: The content of each file by its name, and what a message names if the file is refused.
 FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
-    "blanks.off": (lambda: off_with_blanks(900_000), ("are followed by",)),
+    "blanks.off": (lambda: off_with_blanks(900_000), ("follows them",)),
     "solids.stl": (lambda: solids_stl(8000), ("8000", "'a'", "5000")),
     "names.stl": (lambda: named_stl(7000), ("7000 parts", "2629")),
     "few_names.stl": (lambda: named_stl(2000), ()),

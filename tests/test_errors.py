@@ -66,7 +66,7 @@ SHAPES = {
 }
 
 POSES = {
-    "transposed": (moved(0, 3, 2.0).T, ("pose_b", "[2.0, 0.0, 0.0, 1.0]", "pose_b.T")),
+    "transposed": (moved(0, 3, 2.0).T, ("pose_b", "[2.0, 0.0, 0.0, 1.0]", "its .T")),
     "scaled": (np.diag([2.0, 2, 2, 1]), ("pose_b", "(2, 2, 2)", "shape.scaled(...)")),
     "reflected": (np.diag([-1.0, 1, 1, 1]), ("pose_b", "determinant -1", "shape.scaled((-1, 1, 1))")),
     "sheared": (

@@ -60,7 +60,7 @@ def test_rotations_are_exact_or_polished_once():
         (matrix(np.diag((1.0, 1.0, -1.0))), ("pose_b", "determinant -1", "shape.scaled((-1, 1, 1))")),
         (matrix([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]), ("pose_b", "R'R", "0.1", "1e-06")),
         (matrix(np.zeros((3, 3))), ("pose_b", "(0, 0, 0)", "shape.scaled")),
-        (matrix().T, ("pose_b", "transposed", "pose_b.T")),
+        (matrix().T, ("pose_b", "transposed", "its .T")),
         (np.vstack([matrix()[:3], [[0, 0, 0, 2]]]), ("pose_b", "last row", "[0.0, 0.0, 0.0, 2.0]")),
         (np.eye(4, dtype=complex), ("pose_b", "dtype complex128")),
         (np.eye(4, dtype=bool), ("pose_b", "dtype bool")),

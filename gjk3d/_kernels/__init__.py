@@ -1,7 +1,6 @@
 """Compiled code: the decorators of kernels, the builder and its cache, calls from CPython, and the user's functions.
 
-The kernels themselves are next to their subject, in `geometry`, `shapes`, `narrow`, `broad` and `bodies`.
-`warmup` compiles all of them.
+The kernels are in the subpackages of their subjects, such as `narrow` and `bodies`. `warmup` compiles all of them.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from collections.abc import Callable
 def warmup(report: Callable[[float], None] | None = None) -> bool:
     """Compile all kernels now unless they are in the cache, and return whether machine code is available.
 
-    This takes less than a minute on two cores, once per machine and version. Without this call, the first large query
-    compiles the kernels, and queries on one pair run interpreted until the kernels are ready.
+    Compilation takes less than a minute on two cores, once per machine and version. Without this call, the first large
+    query compiles the kernels, and queries of one pair run interpreted until the kernels are ready.
 
     Parameters
     ----------
     report : callable, optional
-        Called from time to time with the progress, from 0 to 1. By default the progress is printed on stderr.
+        A function that is called from time to time with the progress, from 0 to 1. By default the progress is printed
+        on stderr.
 
     Returns
     -------

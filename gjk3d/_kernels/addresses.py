@@ -1,19 +1,18 @@
-"""What compiled code reads by its address: arrays, functions of the user, and objects of CPython and numpy.
+"""Objects that compiled code uses by address: arrays, functions of the user, and objects of CPython and numpy.
 
-Arrays at addresses are how a kernel takes more arrays than it has parameters, without copies. The caller keeps the
-memory alive. Compiled kernels build the array from its address and sizes. Interpreted ones use ctypes.
+A kernel takes the address of an array if it needs more arrays than it may have parameters, or if the number of arrays
+varies. The caller keeps the memory alive. Compiled kernels create the array from its address and its sizes.
+Interpreted kernels use ctypes.
 
-Kernels call functions of the user by address, so that every kernel is compiled once for all functions.
+Kernels call functions of the user by address, so that a kernel is compiled only once for all functions. numba compiles
+a function of the user in this process, without storing it on disk. A call then takes about 50 ns. If numba is missing
+or cannot compile the function, Python runs it, and a call takes some microseconds. If the function raises an exception,
+the kernel gets NaN, and the exception is raised again after the kernel.
 
-A function that numba can compile costs about 50 ns a call, any other Python function some microseconds. If a function
-raises, the kernels get NaN, and the exception is raised again after them.
-
-numba compiles such a function in this process and never stores it on disk. Without numba, Python runs it.
-
-The last section has the functions for builtins. A builtin is a kernel that takes the addresses of objects and returns
-the address of one. It computes the result of the usual call, and passes every other call to the Python function that it
-replaces. It holds the interpreter's lock all the time. Between the creation of two objects no Python code runs. The
-functions here are written in `assembly`. They exist for the compiler alone, so builtins are never interpreted.
+The last section has functions for builtins. A builtin is a kernel that takes the addresses of objects and returns the
+address of a new object. It handles the usual calls, and passes other calls to the Python function that it replaces. It
+holds the GIL, and no Python code runs between the creation of two objects. The code of these functions is in
+`gjk3d._kernels.calls.assembly`. They exist only in compiled code, so builtins are never interpreted.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ elif MODE in ("alone", "jit"):
     from numba.types import Array
 
     def _view(kind: Any) -> Any:
-        """Return the signature and the code of a function that makes an array of the numbers at an address."""
+        """Return the signature and the code of a function that returns an array of this type for an address."""
 
         def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             array, shape = make_array(kind)(context, builder), list(args[1:])
@@ -127,11 +126,11 @@ Mapping = Callable[[Any], Any]
 
 
 class Callback(NamedTuple):
-    """A function's address, whether it is compiled, and the object that owns its code."""
+    """A function of the user in the form for kernels."""
 
     address: int
-    compiled: bool
-    referent: Any
+    compiled: bool  #: whether numba compiled the function
+    referent: Any  #: the object that owns the code at the address
 
 
 _callbacks: dict[Mapping, Callback] = {}
@@ -141,7 +140,10 @@ _TYPE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(c
 
 
 def callback(function: Mapping, *, interpreted: bool = False) -> Callback:
-    """Return the callback of a function from (3,) float to three floats, created at its first use."""
+    """Return the callback of a function that takes a (3,) array and returns three floats.
+
+    It is created at the first call, and compiled if possible. With ``interpreted``, a new callback runs in Python.
+    """
     if interpreted:
         return _interpreted(function)
     if function not in _callbacks:
@@ -152,12 +154,12 @@ def callback(function: Mapping, *, interpreted: bool = False) -> Callback:
 
 
 def function_at(address: int) -> Mapping:
-    """Return the function that was given this address."""
+    """Return the function of the user whose callback has this address."""
     return _functions[address]
 
 
 def raise_pending() -> None:
-    """Raise the first exception of the user's functions since the last call."""
+    """Raise the first exception of a user's function since the last call of `raise_pending`, if there is one."""
     if _raised:
         first = _raised[0]
         _raised.clear()
@@ -181,7 +183,7 @@ def _compiled(function: Mapping) -> Callback | None:
             out[0] = point[0]
             out[1] = point[1]
             out[2] = point[2]
-        except Exception:  # a second call in Python finds the exception
+        except Exception:  # another call, in Python, raises the exception again
             out[:] = np.nan
 
     pointer = types.CPointer(types.float64)
@@ -210,7 +212,7 @@ def _interpreted(function: Mapping) -> Callback:
 if MODE in ("object", "python"):
 
     def call_function(address: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-        """Return the result of the function at an address for (x, y, z)."""
+        """Return the result of the user's function at an address for the vector (x, y, z)."""
         out = (ctypes.c_double * 3)()
         _TYPE(int(address))((ctypes.c_double * 3)(x, y, z), out)
         return (out[0], out[1], out[2])
@@ -223,7 +225,7 @@ else:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def call_function(context: Any, address: Any, x: Any, y: Any, z: Any) -> Any:
-        """Return the result of the function at an address for (x, y, z)."""
+        """Return the result of the user's function at an address for the vector (x, y, z)."""
         triple = types.UniTuple(types.float64, 3)
         signature = triple(types.int64, types.float64, types.float64, types.float64)
 
@@ -288,13 +290,13 @@ else:
 
 @inlined
 def items_of(sequence: int) -> int:
-    """Return the address of the items of a tuple."""
+    """Return the address of the items of a tuple, from the address of the tuple."""
     return sequence + constant(TUPLE_ITEMS)
 
 
 @inlined
 def floats_in(array: int, dimensions: int) -> int:
-    """Return the address of the numbers of an array of floats, 0 if kernels cannot take it unchanged."""
+    """Return the address of the numbers of a float64 array, or 0 if the array must be converted for kernels."""
     if word(array + TYPE) != constant(NDARRAY) or word(array + DESCR) != constant(FLOAT64):
         return 0
     if half(array + NDIM) != dimensions or (half(array + FLAGS) & PLAIN) != PLAIN:
@@ -304,7 +306,7 @@ def floats_in(array: int, dimensions: int) -> int:
 
 @kernel
 def listed_pose(pose: int, copy: int) -> int:
-    """Return ``copy`` after the numbers of a pose were written there, 0 unless it is four lists of four floats."""
+    """Write the numbers of four lists of four floats to the address ``copy``. Return it, or 0 for other objects."""
     if word(pose + TYPE) != constant(LIST_TYPE) or word(pose + SIZE) != 4:
         return 0
     for i in range(4):
@@ -321,9 +323,9 @@ def listed_pose(pose: int, copy: int) -> int:
 
 @inlined
 def pose_in(pose: int, identity: int, copy: int) -> int:
-    """Return the address of the numbers of a pose, ``identity`` for None, 0 if kernels cannot take it.
+    """Return the address of the sixteen numbers of a pose, ``identity`` for None, or 0 if it must be converted.
 
-    The numbers of a list are written to ``copy``.
+    The numbers of a list are written to the address ``copy``.
     """
     if pose == constant(NONE):
         return identity

@@ -1,15 +1,12 @@
-"""Kernels compiled one at a time, and numba's types of their annotations.
+"""Compilation of single kernels to bitcode with numba, and numba's types of their annotations.
 
-numba compiles one kernel alone to bitcode. Annotations give the types of the kernels that it calls.
+By default numba compiles a kernel together with all kernels that it calls, and again for each caller. In the builder a
+call is compiled as a declaration, whose types are the annotations of the called kernel. Each kernel is therefore
+compiled once, and again only after an edit of it. For this, `install` changes functions of numba for the rest of the
+process.
 
-numba compiles a kernel with everything that it calls, and links and optimises all of it again for each caller. Here a
-call is a declaration. So each kernel is compiled once, in any process, and again only after an edit of it. For this
-`install` changes some of numba's internals, for the rest of the process.
-
-`install` also removes steps of numba that do nothing for kernels. These are plain functions of numbers, tuples and
-arrays, without generators, closures, reference counts or array expressions, and the builder optimises all of them at
-its end. Most of numba's passes therefore change nothing, its own optimisation is repeated, and it resolves the same
-operators and layouts again for each kernel.
+`install` also removes steps of numba that do not change kernels. Kernels are functions of numbers, tuples and
+arrays, without generators, closures, reference counts and array expressions, and the builder optimises them later.
 """
 
 from __future__ import annotations
@@ -44,13 +41,7 @@ _ITEMS = {
 
 
 def numba_type(hint: Any) -> Any:
-    """Return numba's type of an annotation.
-
-    Raises
-    ------
-    TypeError
-        The annotation is incomplete, for example an array without dimensions, or the type is not supported.
-    """
+    """Return numba's type for an annotation. Raise a TypeError for others, such as arrays without dimensions."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     if typing.get_origin(hint) is Annotated:
@@ -70,7 +61,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def return_type(function: Callable[..., Any]) -> Any:
-    """Return numba's type of the value that a kernel returns."""
+    """Return numba's type for the annotated result of a kernel."""
     try:
         return numba_type(_hints(function)["return"])
     except TypeError as reason:
@@ -78,7 +69,7 @@ def return_type(function: Callable[..., Any]) -> Any:
 
 
 def parameter_types(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return numba's types of the parameters of an entry."""
+    """Return numba's types for the annotated parameters of an entry."""
     hints = {name: hint for name, hint in _hints(function).items() if name != "return"}
     try:
         return tuple(numba_type(hint) for hint in hints.values())
@@ -90,12 +81,9 @@ _SCALARS = {str(kind): kind for kind in (*_PLAIN.values(), *_ITEMS.values())}
 
 
 def to_json(kind: Any) -> Any:
-    """Return a type as JSON: a scalar as its name, a tuple as a list, an array and a NamedTuple as an object.
+    """Return a numba type in a form for JSON: a scalar as its name, a tuple as a list, other types as an object.
 
-    Raises
-    ------
-    TypeError
-        No annotation has this type.
+    Raise a TypeError for a type that `numba_type` does not return.
     """
     if isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned:
         return {"items": to_json(kind.dtype), "dimensions": kind.ndim, "readonly": not kind.mutable}
@@ -113,7 +101,7 @@ def to_json(kind: Any) -> Any:
 
 
 def from_json(kind: Any) -> Any:
-    """Return the type that `to_json` describes."""
+    """Return the numba type that `to_json` converted to this form."""
     if isinstance(kind, str):
         return _SCALARS[kind]
     if isinstance(kind, list):
@@ -131,14 +119,15 @@ Function = Callable[..., Any]
 
 
 class CompiledKernel(NamedTuple):
-    """A kernel as bitcode, and the kernels that it calls with the types of their arguments."""
+    """A compiled kernel, and the kernels that it calls."""
 
     symbol: str
     bitcode: bytes
-    calls: list[Any]  #: names and types, None as for `compile_alone`; symbols in the builder's groups
-    declaration: str  #: of an entry: its wrapper in LLVM's language
-    entry: str  #: name of an entry
-    size: int  #: instructions
+    #: the arguments of `compile_alone` for each kernel that it calls, or the symbols of these kernels (in `Kernels`)
+    calls: list[Any]
+    declaration: str  #: the wrapper of an entry as LLVM text, empty for other kernels
+    entry: str  #: the name of an entry, empty for other kernels
+    size: int  #: number of instructions
     inlined: bool
 
 
@@ -151,14 +140,14 @@ _called: list[tuple[str, tuple[Any, ...] | None]] = []
 def install() -> None:
     """Make numba compile each kernel without the kernels that it calls, for the rest of this process."""
     os.environ["GJK3D_KERNELS"] = "alone"
-    gc.disable()  # types and IR live until the end anyway
+    gc.disable()  # types and instructions are needed until the process ends
     from numba import types
     from numba.core import codegen, cpu, dispatcher, funcdesc, typing
 
     Dispatcher: Any = dispatcher.Dispatcher
 
     class Gathered(codegen.JITCodeLibrary):  # type: ignore[misc]
-        """A library that is neither finalized nor optimised, because only its modules are used."""
+        """A code library of numba that is neither finalized nor optimised, because only its modules are used."""
 
         def _ensure_finalized(self) -> None:
             pass
@@ -178,7 +167,7 @@ def install() -> None:
     numbered = cpu.CPUContext.mangler
 
     def mangler(self: Any, name: str, types: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
-        """Return a symbol of our functions without a serial number, so that it is the same in each process."""
+        """Return the symbol of a function. Symbols of gjk3d are without serial numbers, and equal in all processes."""
         if name.lstrip(".").startswith(("gjk3d.", "NumbaEnv.gjk3d.")):
             return str(funcdesc.default_mangler(name, types))
         return str(numbered(self, name, types, abi_tags=abi_tags, uid=uid))
@@ -188,7 +177,7 @@ def install() -> None:
     usual_template = Dispatcher.get_call_template
 
     def get_call_template(self: Any, arguments: Any, named: Any) -> Any:
-        """Return the signature of a call by the kernel's annotations; a literal counts as any number of its type."""
+        """Return the signature of a call from the annotations of the called kernel. A literal has its plain type."""
         name = _name_of(self.py_func)
         if not (name in _dispatchers and self is _dispatchers[name]):
             return usual_template(self, arguments, named)
@@ -213,7 +202,7 @@ def _name_of(function: Function) -> str:
 
 
 def dispatcher(function: Function, more: dict[str, Any]) -> Any:
-    """Return numba's dispatcher of a kernel; see `gjk3d._kernels.decorators`."""
+    """Return numba's dispatcher of a kernel. ``more`` are more options of ``numba.njit``."""
     import numba
 
     kernel = numba.njit(
@@ -225,19 +214,19 @@ def dispatcher(function: Function, more: dict[str, Any]) -> Any:
 
 
 def entry(function: Function) -> Any:
-    """Return the dispatcher of a kernel that Python calls."""
+    """Return numba's dispatcher of a kernel that Python calls."""
     _entries.add(_name_of(function))
     return dispatcher(function, {})
 
 
 def builtin(function: Function) -> Any:
-    """Return the dispatcher of a kernel that CPython calls."""
+    """Return numba's dispatcher of a kernel that CPython calls with addresses."""
     _builtins.add(_name_of(function))
     return dispatcher(function, {})
 
 
 class Declared:
-    """Name and types of a kernel that is compiled elsewhere, used in place of a compiled kernel."""
+    """The name and the types of a called kernel, in place of numba's result of its compilation."""
 
     objectmode = False
 
@@ -257,7 +246,7 @@ class Declared:
 
 
 def declared(dispatcher: Any, arguments: tuple[Any, ...]) -> Declared:
-    """Return the declaration of a kernel for these types, created at the first call."""
+    """Return the declaration of a kernel for arguments of these types. The first call creates it."""
     if arguments not in dispatcher.overloads:
         dispatcher.overloads[arguments] = Declared(dispatcher, arguments)
     declaration: Declared = dispatcher.overloads[arguments]
@@ -265,18 +254,17 @@ def declared(dispatcher: Any, arguments: tuple[Any, ...]) -> Declared:
 
 
 def dispatcher_of(name: str) -> Any:
-    """Return the dispatcher of a kernel, ``module:function``."""
+    """Return numba's dispatcher of the kernel with the name "module:function"."""
     importlib.import_module(name.partition(":")[0])
     return _dispatchers[name]
 
 
 def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKernel:
-    """Compile a kernel for types of arguments, None for the annotated types of an entry.
+    """Return the kernel with this name, compiled for arguments of these types.
 
-    Raises
-    ------
-    TypeError
-        The type of its result is not the annotated one.
+    None means the annotated types of an entry.
+
+    Raise a TypeError if the type of the result differs from its annotation.
     """
     from numba import types
 
@@ -306,7 +294,7 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKerne
 
 
 def _linked(library: Any) -> Any:
-    """Link a library, and the libraries that numba links to it, into one module, and return it."""
+    """Return the module of a code library and of all libraries that numba links to it."""
     libraries: dict[Any, None] = {}
 
     def visit(item: Any) -> None:
@@ -323,7 +311,7 @@ def _linked(library: Any) -> Any:
 
 
 def write(path: Path, kernel: CompiledKernel) -> None:
-    """Write a compiled kernel into the cache."""
+    """Write a compiled kernel to a file of the cache."""
     calls = [(name, types if types is None else [to_json(kind) for kind in types]) for name, types in kernel.calls]
     facts = kernel._replace(bitcode=b"", calls=calls)._asdict()
     del facts["bitcode"]
@@ -331,25 +319,25 @@ def write(path: Path, kernel: CompiledKernel) -> None:
 
 
 def read(path: Path) -> CompiledKernel | None:
-    """Return the compiled kernel that `write` wrote, or None if the cache does not have it."""
+    """Return the compiled kernel in a file of `write`, or None if the file is missing or cannot be used."""
     if (built := store.read(path)) is None:
         return None
     try:
         calls = [
             (name, None if types is None else tuple(map(from_json, types))) for name, types in built.facts["calls"]
         ]
-    except (ImportError, AttributeError):  # a NamedTuple was moved or renamed since: the kernel is compiled again
+    except (ImportError, AttributeError):  # a NamedTuple was moved or renamed, so the kernel is compiled again
         return None
     return CompiledKernel(bitcode=built.content, **{**built.facts, "calls": calls})
 
 
 def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
-    """Return a hash of what decides the bitcode of a kernel: its code, types and constants, and the kernels it calls.
+    """Return a hash of all that determines the bitcode of a kernel: its code, types and constants, and its callees.
 
-    The code is that of the imported function, so an edit of its file during a build changes nothing.
+    The code is that of the imported function, so an edit of its file during a build does not matter.
     """
     function = dispatcher_of(name).py_func
-    # an annotation is a name, whose type changes when its definition is edited
+    # an annotation is only a name, so the types are part of the hash
     key_types = ("entry", *parameter_types(function)) if arguments is None else arguments
     kind = (_dispatchers[name].targetoptions.get("forceinline"), name in _builtins)
     head = f"{_build_key()} {name} {kind} {inspect.signature(function)} {key_types} {return_type(function)}"
@@ -360,18 +348,18 @@ def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
 
 
 def _steps(code: Any) -> list[str]:
-    """Return the instructions of a function, without positions and docstring."""
+    """Return the bytecode instructions of a function as text, without positions and docstring."""
     values = [(step.opname, step.argval) for step in dis.get_instructions(code)]
     return [f"{name} {_steps(value) if inspect.iscode(value) else value!r}" for name, value in values]
 
 
-#: modules that decide the bitcode of every kernel, and the wrappers that are cached with it
+#: modules that determine the bitcode of every kernel, and the wrappers that are cached with it
 _COMPILING = ("addresses", "alone", "calls.assembly", "vectors")
 
 
 @cache
 def _build_key() -> str:
-    """Return a text that identifies the compiler and the code that drives it, on which all bitcode depends."""
+    """Return a text that identifies numba and the modules `_COMPILING`, on which all bitcode depends."""
     import numba
 
     code = " ".join(sources.hash_of(f"gjk3d._kernels.{module}") for module in _COMPILING)
@@ -384,7 +372,7 @@ def _names(code: Any) -> list[str]:
 
 
 def _meaning(value: Any, function: Function) -> str:
-    """Return the value of a global name of a kernel as text, as far as the kernel's bitcode depends on it."""
+    """Return a text for the value of a global name, which contains all that affects kernels that use the name."""
     if hasattr(value, "py_func"):
         inlined = value.targetoptions.get("forceinline")
         return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {return_type(value.py_func)} {inlined}"
@@ -411,7 +399,7 @@ def _shorten() -> None:
 
 
 def _pipeline() -> Any:
-    """Return numba's compiler without the passes that change nothing in a kernel."""
+    """Return numba's compiler class without the passes that do not change kernels."""
     from numba.core import compiler, typed_passes, untyped_passes
     from numba.core.compiler_machinery import PassManager
 
@@ -433,14 +421,14 @@ def _pipeline() -> Any:
     return Short
 
 
-#: subpackages, by the begin of their symbols, that level 1 slows down: box against box takes 5 % longer
+#: Beginnings of the symbols of kernels that are optimised at level 3: at level 1, a query of two boxes is 5 % slower.
 _HOT = ("_ZN5gjk3d6narrow", "_ZN5gjk3d8geometry", "_ZN5gjk3d5poses")
 
 
 def _optimise_at_once() -> None:
-    """Prepare the pass managers once for all modules, and verify no module, since the builder verifies all together.
+    """Make numba create its pass managers once for all modules, and skip the verification of modules.
 
-    The builder optimises all kernels at its end. The level used before decides which kernels LLVM inlines.
+    The builder verifies and optimises all kernels later. The level here determines which kernels LLVM inlines then.
     """
     from llvmlite import binding
     from numba.core import codegen, cpu
@@ -470,7 +458,7 @@ def _optimise_at_once() -> None:
 
 
 def _cache_operator_types() -> None:
-    """Resolve a call of numba's own functions once for each combination of argument types."""
+    """Make numba resolve a call of one of its own functions only once for each combination of argument types."""
     from numba.core.types import functions
 
     Base: Any = functions.BaseFunction
@@ -487,7 +475,7 @@ def _cache_operator_types() -> None:
 
 
 def _cache_sizes() -> None:
-    """Compute the size of a type once, because llvmlite writes and parses a module for it."""
+    """Make llvmlite compute the size of a type only once, because it writes and parses a module for each call."""
     from llvmlite.ir import types
 
     for name in ("get_abi_size", "get_abi_alignment"):
@@ -506,7 +494,7 @@ def _cached(measure: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _list_variables_fast() -> None:
-    """Gather the variables of an instruction in one list."""
+    """Make numba collect the variables of an instruction in one list, without a list for each of its parts."""
     from numba.core import ir
 
     def gather(value: Any, variables: list[Any]) -> None:
@@ -531,7 +519,7 @@ def _list_variables_fast() -> None:
 
 
 def _skip_lifetimes() -> None:
-    """Skip the analysis of where variables end, which generators and reference counts need."""
+    """Make numba skip the analysis of the lifetimes of variables, which only reference counts and generators need."""
     from numba.core import postproc, transforms
 
     def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
@@ -543,7 +531,7 @@ def _skip_lifetimes() -> None:
 
 
 def _find_single_assignments() -> None:
-    """Make numba keep a variable as a value if one assignment dominates its uses, not in memory between blocks."""
+    """Make numba keep a variable as a value, and not in memory, if a single assignment dominates all of its uses."""
     from numba.core import analysis, ir, lowering
 
     def find(self: Any) -> None:
@@ -568,7 +556,10 @@ def _find_single_assignments() -> None:
 
 
 def _fold_extract_of_insert() -> None:
-    """Make llvmlite return an inserted field of a tuple or array; half of all instructions would extract it again."""
+    """Make llvmlite return the value that was inserted into a tuple or array in place of an instruction to extract it.
+
+    Half of all instructions would be such extractions.
+    """
     from llvmlite import ir
     from llvmlite.ir import instructions
 
@@ -593,7 +584,7 @@ def _fold_extract_of_insert() -> None:
 
 
 def _read_arrays_in_place() -> None:
-    """Make numba extract an array's fields from its value, not store the array on the stack and load it again."""
+    """Make numba extract the fields of an array from its value, without storing the array on the stack first."""
     from llvmlite import ir
     from numba.core import types
     from numba.np import arrayobj
@@ -601,7 +592,7 @@ def _read_arrays_in_place() -> None:
     of_numba, index_of_numba = arrayobj.make_array, arrayobj.basic_indexing
 
     class ReadArray:
-        """An array that is read, never written."""
+        """An array whose fields are only read."""
 
         def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
             self._context, self._builder, self._kind, self._value = context, builder, kind, value

@@ -1,27 +1,28 @@
-"""Build the machine code of all kernels: each compiled alone, then linked and optimised in groups, all in parallel.
+"""Build the machine code of all kernels: kernels are compiled one by one, then linked and optimised in groups.
 
-``python -m gjk3d._kernels.builder`` builds the machine code for this machine. Each step is cached in `files.folder` by
-a hash of its inputs, so that an edit repeats a step only for the kernels that depend on the edited code:
+``python -m gjk3d._kernels.builder`` builds the machine code for this machine, in several processes. Each step is cached
+in `files.folder` by a hash of its inputs. After an edit, a step is repeated only for kernels that depend on the edit:
 
 ===========  =====================  ==================================================================================
 folder       content                the name is a hash of
 ===========  =====================  ==================================================================================
 (top)        the machine code       `store.source_key` (the code of all kernels, see `sources`) and the kind of machine
-keys         that key               the bytes of all files of the package
+keys         `store.source_key`     the bytes of all files of the package
 bitcode      one kernel             its code, its types and constants, the signatures of the kernels that it calls
-groups       one group, optimised   the bitcode of its kernels, and of the small ones of other groups that it copies
+groups       one group, optimised   the bitcode of its kernels, and of the small kernels of other groups that it copies
 ===========  =====================  ==================================================================================
 
-``sources.json`` has the definitions that `sources` reads from a file, by the bytes of the file. An edit of a docstring
-changes only ``keys`` and ``sources.json``. No file is a pickle, because a pickle runs code when it is read.
+``sources.json`` has the definitions in each file by the hash of the file, see `sources`. An edit of a docstring changes
+only ``keys`` and ``sources.json``. No file is a pickle, because a pickle runs code when it is read.
 
-A kernel belongs to the first group whose entries reach it. Another group that calls it has a copy, which LLVM may
-inline, if the kernel is marked `inlined` or is small together with all kernels that it calls. Otherwise it is called
-across groups. So an edit of a large kernel optimises one group, and an edit of a small one the groups that use it.
+A kernel belongs to the first group with an entry that calls it, directly or through other kernels. If another group
+calls it too, that group has a copy, provided that the kernel is marked `inlined`, or that it and all kernels that it
+calls are small. Otherwise the kernel is called across groups. After an edit of a large kernel one group is optimised
+again, and after an edit of a small kernel all groups that use it.
 
-``python -m gjk3d._kernels.builder --wheel FOLDER`` makes a wheel with machine code for every kind of machine. Kernels
-are compiled once, to bitcode in one group, and LLVM makes an object of it for each kind of machine. The wheel has the
-bitcode too. If no object fits, LLVM makes one from it, without numba.
+``python -m gjk3d._kernels.builder --wheel FOLDER`` makes a wheel with object files for many kinds of machines. Kernels
+are compiled once to bitcode in one group, and LLVM makes each object file of the bitcode. The wheel contains the
+bitcode too. On another kind of machine LLVM makes the object file of it, without numba.
 """
 
 from __future__ import annotations
@@ -44,21 +45,21 @@ from typing import Any, NamedTuple
 from gjk3d._kernels import alone, files, sources, store
 from gjk3d._kernels.calls import assembly
 
-_MOST_PROCESSES = 8  #: each loads numba, which takes a second
-_MEMORY = "half a gigabyte"  #: of each process, at its maximum
-_COST_OF_FINISH = 0.5  #: share of the whole time for linking and optimising, on two cores
+_MOST_PROCESSES = 8  #: greatest number of processes; each of them imports numba, which takes a second
+_MEMORY = "half a gigabyte"  #: greatest memory of a process
+_COST_OF_FINISH = 0.5  #: share of linking and optimising in the whole time, on two cores
 _GROUPS = (
     "",
     "gjk3d.bodies",
     "gjk3d.engine",
     "gjk3d.scene",
     "gjk3d.robot",
-)  #: common prefixes of the names of their entries
-_SMALL = 1500  #: instructions of a kernel and all that it calls, up to which each group has a copy
-_CACHED_KERNELS, _CACHED_GROUPS, _CACHED_KEYS = 4000, 100, 1000  #: files that are retained
-_ABOUT = 750  #: number of kernels that progress assumes until all of them are found
+)  #: for each group, the common prefix of the names of its entries
+_SMALL = 1500  #: greatest number of instructions of a small kernel, including those of all kernels that it calls
+_CACHED_KERNELS, _CACHED_GROUPS, _CACHED_KEYS = 4000, 100, 1000  #: greatest numbers of cached files
+_ABOUT = 750  #: number of kernels for the progress until the number of all kernels is known
 
-#: a reshape of numba's arrays never copies, since kernels reshape contiguous ones
+#: numba's function that reshapes an array without a copy; kernels only reshape contiguous arrays
 _HELP = """
 define i32 @numba_attempt_nocopy_reshape(i64 %nd, i64* %dims, i64* %strides, i64 %newnd, i64* %newdims,
     i64* %newstrides, i64 %itemsize, i32 %order) alwaysinline {
@@ -84,20 +85,20 @@ end:
 
 
 class Bitcode(NamedTuple):
-    """Kernels of a group, not yet optimised, and the wrappers of its entries as text."""
+    """The bitcode of a group of kernels before it is optimised."""
 
     modules: list[bytes]
-    wrappers: str
-    names: list[str]  #: of its entries
-    exports: list[str]  #: symbols that other groups call
+    wrappers: str  #: LLVM text of the wrappers of its entries
+    names: list[str]  #: names of its entries
+    exports: list[str]  #: symbols of its kernels that other groups call
 
 
 Report = Callable[[float], None]
-Kernels = dict[str, alone.CompiledKernel]  #: by their symbols, in the order of their names
+Kernels = dict[str, alone.CompiledKernel]  #: kernels by symbol, in the order of their names
 
 
 def compile_all(names: Sequence[str], report: Report) -> Kernels:
-    """Compile kernels and all that they call, each alone, in one process where memory is short."""
+    """Return kernels and all that they call, compiled one by one, in one process if memory is short."""
     try:
         return _compile_in(min(_cores(), _MOST_PROCESSES), names, report)
     except BrokenProcessPool:
@@ -143,7 +144,6 @@ def _pool(processes: int, start: Callable[[], None]) -> ProcessPoolExecutor:
 
 
 def _cores() -> int:
-    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -157,7 +157,7 @@ def _start_without_numba() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the builder is killed, because it would wait for work forever."""
+    """End this process when the builder is killed. Otherwise it would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -165,7 +165,7 @@ def _end_with_parent() -> None:
 
 
 def _work(name: str, arguments: Any, folder: Path) -> alone.CompiledKernel:
-    """Return a compiled kernel, from the cache if the same code was compiled before."""
+    """Return a compiled kernel, from the cache in ``folder`` if it contains the kernel."""
     path = folder / f"{alone.content_of(name, arguments)}.bc"
     if kernel := alone.read(path):
         _touch(path)
@@ -176,13 +176,13 @@ def _work(name: str, arguments: Any, folder: Path) -> alone.CompiledKernel:
 
 
 def _touch(path: Path) -> None:
-    """Mark the files of `store.write_built` as used."""
+    """Set the modification times of the files of `store.write_built` to now, for `_limit`."""
     path.touch()
     path.with_suffix(".json").touch()
 
 
 def _limit(folder: Path, most: int) -> None:
-    """Delete the least recently used files above a number."""
+    """Delete the least recently used files of a folder, except ``most`` files."""
     with contextlib.suppress(FileNotFoundError):
         files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in files[most:]:
@@ -190,26 +190,26 @@ def _limit(folder: Path, most: int) -> None:
 
 
 def one_group(kernels: Kernels) -> Bitcode:
-    """Return all kernels as one group, linked."""
+    """Return all kernels as one group with one module."""
     (group,) = in_groups(kernels, ("",))
     return group._replace(modules=[_linked(group.modules).as_bitcode()])
 
 
 def write_group(path: Path, code: Bitcode) -> None:
-    """Write the group of `one_group` for a wheel."""
+    """Write the group of `one_group` to a file, for a wheel."""
     facts = code._asdict()
     (module,) = facts.pop("modules")
     store.write_built(path, module, facts)
 
 
 def read_group(path: Path) -> Bitcode | None:
-    """Return the group that `write_group` wrote, or None if the file does not exist."""
+    """Return the group in a file of `write_group`, or None if the file does not exist."""
     built = store.read(path)
     return built and Bitcode([built.content], **built.facts)
 
 
 def in_groups(kernels: Kernels, groups: Sequence[str] = _GROUPS) -> list[Bitcode]:
-    """Return the bitcode of kernels, one item per group."""
+    """Return the bitcode of each group of kernels. ``groups`` are prefixes of names, see `_GROUPS`."""
     members = _members(kernels, groups)
     owner = {symbol: k for k, group in enumerate(members) for symbol in group}
     called: set[str] = set()
@@ -234,7 +234,7 @@ def in_groups(kernels: Kernels, groups: Sequence[str] = _GROUPS) -> list[Bitcode
 
 
 def _members(kernels: Kernels, groups: Sequence[str]) -> list[set[str]]:
-    """Return the kernels of each group: all that its entries reach, except the kernels of earlier groups."""
+    """Return the symbols of each group: those of all kernels that its entries call, except those of earlier groups."""
     entries: list[list[str]] = [[] for _ in groups]
     for symbol, kernel in kernels.items():
         if kernel.entry:
@@ -248,7 +248,7 @@ def _members(kernels: Kernels, groups: Sequence[str]) -> list[set[str]]:
 
 
 def _reached(kernels: Kernels, symbols: Sequence[str]) -> set[str]:
-    """Return the symbols of kernels and of all kernels that they call."""
+    """Return the symbols of kernels, and those of all kernels that they call, directly or not."""
     reached, todo = set(symbols), [*symbols]
     while todo:
         new = set(kernels[todo.pop()].calls) - reached
@@ -265,13 +265,13 @@ def _group(kernels: Kernels, number: int, members: set[str], copied: set[str], c
 
 
 def _linked(modules: Sequence[bytes]) -> Any:
-    """Link modules into one, in their order, so that the same sources give the same file."""
+    """Return the module that is linked from modules, in their order, so that equal sources give equal files."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     parsed = [llvm.parse_bitcode(module) for module in modules]
-    while len(parsed) > 1:  # two and two: a link takes as long as both sides are large
+    while len(parsed) > 1:  # in pairs, because the time of a link grows with the sizes of both modules
         for first, second in zip(parsed[::2], parsed[1::2], strict=False):
             first.link_in(second)
         parsed = parsed[::2]
@@ -286,7 +286,7 @@ class Target(NamedTuple):
 
 
 def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
-    """Return the object file of a group for a target, and the facts that its loader needs; this needs only LLVM."""
+    """Return the object file of a group for a target, and the facts for its loader. numba is not needed."""
     import llvmlite.binding as llvm
 
     module = _linked(code.modules)
@@ -308,7 +308,7 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
             variable.linkage = "internal"
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True  # of straight lines it takes a tenth of the time, and no kernel gains by it
+    options.loop_vectorization = True  # but not of straight code, which takes a tenth of the time and has no gain
     llvm.create_pass_builder(machine, options).getModulePassManager().run(
         module, llvm.create_pass_builder(machine, options)
     )
@@ -324,10 +324,10 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
 
 
 def _finish_all(codes: Sequence[Bitcode], target: Target, report: Report) -> tuple[bytes, dict[str, Any]]:
-    """Return the object files of groups one after another, and the facts that their loader needs."""
+    """Return the object files of all groups one after another, and the facts for their loader."""
     paths = [files.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
     todo = [(path, code) for path, code in zip(paths, codes, strict=True) if store.read(path) is None]
-    todo.sort(key=lambda item: -sum(map(len, item[1].modules)))  # the longest first, so that both cores end together
+    todo.sort(key=lambda item: -sum(map(len, item[1].modules)))  # the largest first, so that all cores end together
     try:
         with _pool(max(1, min(_cores(), len(todo))), _start_without_numba) as pool:
             for k, future in enumerate(as_completed([pool.submit(_finish_into, *job, target) for job in todo])):
@@ -355,7 +355,7 @@ def _finish_into(path: Path, code: Bitcode, target: Target) -> None:
 
 
 def _hash(code: Bitcode, target: Target) -> str:
-    """Return the hash of all that decides the object file of a group."""
+    """Return the hash of all that determines the object file of a group."""
     import llvmlite
 
     how = [sources.hash_of(f"gjk3d._kernels.builder:{function}") for function in ("finish", "_linked", "_HELP")]
@@ -371,12 +371,11 @@ class SourcesChanged(RuntimeError):
 
 
 def build(report: Report | None = None) -> Path:
-    """Return the path of the object file for this machine, built if it does not exist; one process builds at a time.
+    """Return the path of the object file for this machine. It is built if it does not exist.
 
-    Raises
-    ------
-    SourcesChanged
-        The object may be compiled from code before and after an edit.
+    Only one process builds at a time. The progress, from 0 to 1, is passed to ``report``.
+
+    Raise `SourcesChanged` if the sources were edited during the build, so that its parts may not fit.
     """
     import llvmlite.binding as llvm
 
@@ -400,7 +399,7 @@ def build(report: Report | None = None) -> Path:
                 kernels = compile_all(sources.entries(), lambda part: report_to_both(part * (1.0 - _COST_OF_FINISH)))
                 codes = in_groups(kernels)
             finished = _finish_all(codes, target, lambda part: report_to_both(1.0 - (1.0 - part) * _COST_OF_FINISH))
-            if store.read_key() != store.source_key():  # a part may be compiled from the code before the edit
+            if store.read_key() != store.source_key():
                 raise SourcesChanged(
                     "the sources were edited while they were compiled. Build again with python -m "
                     "gjk3d._kernels.builder."
@@ -413,7 +412,7 @@ def build(report: Report | None = None) -> Path:
 
 
 _V3, _V1 = "x86-64-v3", "x86-64"
-#: the kind of machine, LLVM's name of it, and the processors that objects are made for
+#: for each kind of machine, its name in `store.machine`, LLVM's name, and the levels of processors with object files
 TARGETS = (
     ("linux-x86_64", "x86_64-unknown-linux-gnu", (_V3, _V1)),
     ("linux-arm64", "aarch64-unknown-linux-gnu", ("generic",)),
@@ -432,7 +431,7 @@ def _finish_target(kind: str, triple: str, level: str, bitcode: Path) -> str:
 
 
 def make_objects() -> list[str]:
-    """Write objects for all machines, and the bitcode, into the package; return a line about each."""
+    """Write the bitcode, and object files for all kinds of machines, to the package; return a line about each file."""
     code = one_group(compile_all(sources.entries(), lambda part: None))
     bitcode = store.shipped_bitcode()
     write_group(bitcode, code)
@@ -444,7 +443,7 @@ def make_objects() -> list[str]:
 
 
 def make_wheel(folder: Path) -> int:
-    """Make a wheel in a folder; the object files are in the package only during this call."""
+    """Make a wheel in a folder, and return the exit code. Object files are in the package only during this call."""
     root = Path(__file__).parents[2]
     if not (root / "pyproject.toml").exists():
         sys.stderr.write(f"{root} does not contain pyproject.toml. Make the wheel in a checkout.\n")
@@ -454,7 +453,7 @@ def make_wheel(folder: Path) -> int:
         for line in make_objects():
             sys.stderr.write(f"{line}\n")
         for path in store.SHIPPED.iterdir():
-            path.chmod(0o644)  # those of a cache are private
+            path.chmod(0o644)  # files of the cache have mode 600
         command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(root)]
         subprocess.run(command, check=True)
     finally:
@@ -466,7 +465,7 @@ def make_wheel(folder: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the builder: build the machine code for this machine without any output, or make a wheel."""
+    """Build the machine code for this machine, or make a wheel, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m gjk3d._kernels.builder", description=(__doc__ or "").split("\n")[0]
     )
@@ -475,7 +474,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.wheel:
         return make_wheel(options.wheel)
-    os.environ["GJK3D_CACHE_DIR"] = str(files.folder())  # for its processes, which would report a refused folder again
+    os.environ["GJK3D_CACHE_DIR"] = str(files.folder())  # its processes would otherwise report a refused folder again
     start = time.perf_counter()
     try:
         path = build()

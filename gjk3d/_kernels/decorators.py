@@ -1,17 +1,18 @@
-"""The decorators of compiled code: `entry` for functions that Python calls, `kernel` and `inlined` for those below.
+"""The decorators of compiled functions.
 
-A `builtin` takes the addresses of objects, for single calls where a microsecond counts.
+Python calls an `entry`. An entry calls functions that are a `kernel` or `inlined`. CPython calls a `builtin` with the
+addresses of objects, which saves a microsecond per call.
 
-``GJK3D_KERNELS`` decides once a process where machine code comes from:
+The environment variable ``GJK3D_KERNELS`` selects the machine code of a process:
 
-- ``object``, the default: from the object file of `store`. `late` describes what happens until there is one.
-- ``jit``: numba compiles in this process, and stores the code in its own cache.
+- ``object``, the default: the code is in the object file of `store`. See `late` for calls before the file exists.
+- ``jit``: numba compiles in this process, and stores the code in numba's cache.
 - ``python``: nothing is compiled.
-- ``alone``: numba compiles each kernel without the kernels that it calls, for the builder, see `alone`.
+- ``alone``: numba compiles each kernel without the kernels that it calls. Only the builder uses this mode, see `alone`.
 
-``object`` becomes ``jit``, or ``python`` without numba, in a process whose objects differ from those that `calls`
-describes. numba's own switches are respected: with ``NUMBA_DISABLE_JIT`` nothing is compiled, with
-``NUMBA_BOUNDSCHECK`` numba compiles.
+If objects have another layout than `calls` describes, ``object`` becomes ``jit``, or ``python`` without numba. Two
+variables of numba are respected: with ``NUMBA_DISABLE_JIT`` nothing is compiled, and with ``NUMBA_BOUNDSCHECK``
+``object`` becomes ``jit``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _mode() -> str:
-    """Return how kernels run in this process; machine code needs objects that are laid out as `calls` describes."""
+    """Return the mode of this process: "object", "jit", "python" or "alone"."""
 
     def is_on(name: str) -> bool:
         return os.environ.get(name, "0") not in ("", "0")
@@ -52,13 +53,13 @@ MODE = _mode()
 
 
 class Builtin(NamedTuple):
-    """A function that CPython calls with addresses of objects; machine code is looked up by its name."""
+    """A function that CPython calls with the addresses of objects. Its machine code is looked up by name."""
 
     name: str
 
 
 def compiled() -> bool:
-    """Return whether kernels are machine code by now; until then a single query may be interpreted."""
+    """Return whether kernels are machine code. Otherwise queries of few items run interpreted."""
     if MODE == "object":
         from gjk3d._kernels import late
 
@@ -72,22 +73,22 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a function as `kernel` does, and inline it everywhere: for short functions, or one caller."""
+    """Compile a function as `kernel` does, and inline every call of it. It is for short functions."""
     return _compiled(function, {"forceinline": True})
 
 
 def entry(function: F) -> F:
-    """Compile a function that Python calls; its annotations give all types, of arrays with their dimensions."""
+    """Compile a function that Python calls. Annotations give the types of its parameters and its result."""
     return _entry(function, single=False)
 
 
 def single_entry(function: F) -> F:
-    """Compile a function as `entry` does; until there is machine code, queries about few items run interpreted."""
+    """Compile a function as `entry` does. Without machine code, calls with few items run interpreted."""
     return _entry(function, single=True)
 
 
 def builtin(function: Callable[..., int]) -> Any:
-    """Compile a function that CPython calls with addresses of objects; see `calls`."""
+    """Compile a function that CPython calls with the addresses of objects, see `gjk3d._kernels.calls`."""
     if MODE == "alone":
         from gjk3d._kernels import alone
 
@@ -134,7 +135,7 @@ def _returns_arrays(function: Callable[..., Any]) -> bool:
 
     def alone() -> None: ...
 
-    # parameters may have types that are defined further down, so only the hint of the result is resolved
+    # types of parameters may be defined later in the file, so only the hint of the result is resolved
     alone.__annotations__ = {"return": function.__annotations__["return"]}
     hint = get_type_hints(alone, globalns=function.__globals__, include_extras=True)["return"]
     return (get_origin(hint) is tuple or hasattr(hint, "_fields")) and has_arrays(hint)
@@ -143,15 +144,14 @@ def _returns_arrays(function: Callable[..., Any]) -> bool:
 def _compile_here(function: Callable[..., Any], more: dict[str, Any]) -> Any:
     """Return numba's dispatcher of a kernel, cached on disk.
 
-    numba's key of its cache is the file of the kernel, so after an edit of a called kernel in another file the old
-    machine code of the caller would run. `_guard` prevents that.
+    numba detects edits of the kernel's file, but not of the files of the kernels that it calls. `_guard` detects these.
     """
     global _uncached
     import numba
 
-    # Without reference counts: kernels allocate nothing, and counting every array argument of every call up and down,
-    # atomically, took most of the time of a query. Without them numba 0.68 gives a view in a returned tuple the type of
-    # the whole array, so functions that return views count. Their callers pass arrays without an owner: none leaks.
+    # Kernels allocate nothing, so they do not count references: the atomic counting of all array arguments took most of
+    # the time of a query. Only functions that return views count them, because numba 0.68 would otherwise give a view
+    # in a returned tuple the type of the whole array. Their callers pass arrays without an owner, so no memory leaks.
     options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": _returns_arrays(function), **more}
     if not _uncached:
         try:
@@ -168,15 +168,12 @@ def _compile_here(function: Callable[..., Any], more: dict[str, Any]) -> Any:
 
 
 def _guard(folder: str) -> None:
-    """Delete numba's files of our kernels in ``folder`` unless they were compiled from the present sources.
+    """Delete numba's cached files in ``folder`` if they were compiled from other sources.
 
-    The key of the code of all kernels is stored in the folder. Modification times are not compared, because copies and
-    hard links do not keep them.
+    A file in the folder has the key of the code of all kernels, see `gjk3d._kernels.sources`. Modification times are
+    not reliable, because copies of a file may have others.
 
-    Raises
-    ------
-    OSError
-        Other users may write the folder. numba's files are pickles, which run code.
+    Raise an OSError if other users may write to the folder, because numba's files are pickles, which run code.
     """
     if folder in _folders:
         return
@@ -203,10 +200,10 @@ def _guard(folder: str) -> None:
 
 @inlined
 def plain(number: int) -> int:
-    """Return an integer as it is, for calls with a literal, which has a type of its own in numba.
+    """Return an integer unchanged. In numba the result has the type int64 and not that of a literal.
 
-    If numba compiles in this process, ``f(0)`` would compile f, and all kernels that it calls, in addition to ``f(k)``.
-    The builder compiles only one of them. A literal loses its type where it is stored in a NamedTuple, and where its
-    variable is assigned again in a branch or a loop.
+    Call a kernel with ``plain(0)`` in place of ``0``. In mode "jit" a literal argument would compile the kernel, and
+    all kernels that it calls, a second time. `plain` is not needed for a literal in a NamedTuple, or for a variable
+    that is assigned again in a branch or a loop.
     """
     return int(np.int64(number))

@@ -1,4 +1,4 @@
-"""Files of compiled kernels: the folder of the cache, its owner and modes, and safe reads and writes."""
+"""The folder of the cache of compiled kernels: its place, owner and modes, and safe reads and writes of its files."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
-_NO_PLACE = Path(os.devnull) / "gjk3d"  #: a folder that cannot be made
+_NO_PLACE = Path(os.devnull) / "gjk3d"  #: a folder that cannot be created
 _SUBFOLDERS = ("bitcode", "groups", "keys")
-#: what a cache contains, that of older versions included
+#: names of files and folders of a cache, also of older versions
 _CACHED = re.compile(r"[0-9a-f]{32,64}(\.\w+)?|sources\.json|build\.\w+|\.new-\S+|" + "|".join(_SUBFOLDERS))
 
 refused: dict[Path, str] = {}  #: files and folders of the cache that this process does not use, with the reasons
 
 
 def texts() -> dict[str, bytes]:
-    """Return the content of every source file of the package by its name, as ``gjk3d/poses.py``."""
+    """Return the content of each source file of the package by its path, for example "gjk3d/poses.py"."""
     return {path.relative_to(_ROOT).as_posix(): path.read_bytes() for path in sorted((_ROOT / "gjk3d").rglob("*.py"))}
 
 
 @cache
 def folder() -> Path:
-    """Return the folder of the code built on this machine: `GJK3D_CACHE_DIR`, or a folder in the user's cache.
+    """Return the folder of the cache of compiled kernels.
 
-    A folder that other users may write is not used. The next one is taken instead: the folder in the user's cache, and
-    then a private folder next to the system's temporary files. On Windows, temporary files are not shared.
+    Candidates are ``GJK3D_CACHE_DIR``, a folder in the user's cache, and (except on Windows) a private folder in the
+    system's folder for temporary files. The result is the first that is not writable for other users.
     """
     usable = next(filter(_is_usable, _places()), _NO_PLACE)
     if usable != (first := next(_places())):
@@ -42,7 +42,7 @@ def folder() -> Path:
 
 
 def _places() -> Iterator[Path]:
-    """Yield the folders that the cache may be in, the preferred one first."""
+    """Yield the possible folders of the cache, the preferred one first."""
     if configured := os.environ.get("GJK3D_CACHE_DIR"):
         yield Path(configured)
     yield _user_folder()
@@ -64,7 +64,7 @@ def _user_folder() -> Path:
 
 
 def distrust(status: os.stat_result) -> str:
-    """Return why a file or folder with this status may contain code of other users, or an empty string."""
+    """Return the reason why a file or folder may contain code of other users, or an empty string."""
     if os.name != "posix":
         return ""
     if status.st_uid not in (0, os.geteuid()):
@@ -74,14 +74,14 @@ def distrust(status: os.stat_result) -> str:
 
 
 def _is_usable(place: Path) -> bool:
-    """Return whether no other user may write or replace a cache, after a cache of this user was made private."""
+    """Return whether only this user can change a cache. A cache that others could change is emptied first."""
     if reason := _replaceable(place):
         refused[place] = f"The cache {place} is not used: its files are run as code, and {reason}."
         return False
     for path in (place, *(place / name for name in _SUBFOLDERS)):
         try:
             reason = distrust(os.stat(path))
-        except OSError:  # not made yet
+        except OSError:  # the folder does not exist yet
             continue
         if reason:
             refused[place] = f"The cache {path} is not used: its files are run as code, and {reason}."
@@ -92,18 +92,18 @@ def _is_usable(place: Path) -> bool:
 
 
 def _replaceable(place: Path) -> str:
-    """Return why other users may put another folder in the place of a cache, or an empty string.
+    """Return the reason why other users can replace the folder of a cache, or an empty string.
 
-    A folder with the sticky bit keeps the folders of others in place. The user's own group is assumed to have no other
-    members. The owner of a folder or link above the cache may replace it too. The owner of the root folder is trusted,
-    because in a container that need not be user 0.
+    The owner of a folder or link above the cache can replace it, and so can other users who may write to this folder,
+    unless it has the sticky bit. The user is assumed to be the only member of the user's group. The owner of the root
+    folder is trusted, because in a container it may be another user than 0.
     """
     if os.name != "posix":
         return ""
     trusted = {0, os.geteuid(), os.stat("/").st_uid}
     given = place.absolute()
     for path in dict.fromkeys([given, *given.parents, *place.resolve().parents]):
-        with contextlib.suppress(OSError):  # not made yet
+        with contextlib.suppress(OSError):  # the folder does not exist yet
             if path.is_symlink() and (owner := path.lstat().st_uid) not in trusted:
                 return f"the link {path} belongs to user {owner}, who can replace it"
             status = os.stat(path)
@@ -118,7 +118,7 @@ def _replaceable(place: Path) -> str:
 
 
 def make_private(place: Path) -> bool:
-    """Give a cache of this user mode 700; return False for a folder that is empty, shared, or not only a cache."""
+    """Set the mode of a cache of this user to 700. Return False for a folder that is empty, shared, or not a cache."""
     status = os.stat(place)
     if os.name != "posix" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         return False
@@ -141,13 +141,7 @@ def _empty(place: Path) -> bool:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file of the cache.
-
-    Raises
-    ------
-    OSError
-        The file does not exist, or other users may write it.
-    """
+    """Return the content of a file of the cache. Raise an OSError if it is missing, or writable for other users."""
     with open(path, "rb") as file:
         if reason := distrust(os.fstat(file.fileno())):
             if not refused:
@@ -158,7 +152,7 @@ def read_file(path: Path) -> bytes:
 
 
 def _report(message: str) -> None:
-    """Print a message, except in the workers of a process that has printed it."""
+    """Print a message on stderr, except in worker processes, whose parent has printed it."""
     import multiprocessing
 
     if multiprocessing.parent_process() is None:
@@ -166,7 +160,7 @@ def _report(message: str) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents for the user alone, with any umask."""
+    """Create a folder and its missing parents with mode 700, independent of the umask."""
     for folder_path in reversed([path, *path.parents]):
         if not folder_path.exists():
             folder_path.mkdir(mode=0o700, exist_ok=True)
@@ -174,7 +168,7 @@ def make_folder(path: Path) -> None:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file for the user alone, with any umask; the file is either complete or missing."""
+    """Write a file with mode 600, independent of the umask. The file is never incomplete."""
     make_folder(path.parent)
     new = path.parent / f".new-{os.getpid()}-{secrets.token_hex(4)}"
     try:
@@ -187,7 +181,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def open_private(name: str, flags: int) -> int:
-    """Open a file for `open`; a file of the user's own gets mode 600."""
+    """Open a file as the ``opener`` of `open`. The mode of a file of this user is set to 600."""
     descriptor = os.open(name, flags, 0o600)
     if os.name == "posix" and os.fstat(descriptor).st_uid == os.geteuid():
         os.fchmod(descriptor, 0o600)

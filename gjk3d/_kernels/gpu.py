@@ -1,11 +1,11 @@
-"""Entries on the GPU: the same kernels, compiled by numba-cuda, with one thread per row.
+"""Entries on the GPU: the kernels of the CPU, compiled by numba-cuda, with one thread per row.
 
-A GPU kernel has the Python code of the CPU kernel, and calls other GPU kernels. Its results have the same bits: it
-computes in float64, and fused multiply-add, the default of numba-cuda, is off. Two kinds of functions differ. The GPU's
-sine and cosine differ from the system's, and it cannot call functions of the user. Both return NaN on the GPU, and the
-CPU computes their rows.
+A GPU kernel has the Python code of the CPU kernel, and calls other GPU kernels. Its results have the same bits, because
+it computes in float64 without fused multiply-add, which numba-cuda uses by default. There are two exceptions: the sine
+and cosine of the GPU have other bits, and the GPU cannot call functions of the user. Both return NaN on the GPU, and
+the CPU computes the rows that need them.
 
-This module is imported by queries with a device. numba-cuda is the extra ``gpu``.
+Queries with ``device="cuda"`` import this module. ``pip install "gjk3d[gpu]"`` installs numba-cuda.
 """
 
 from __future__ import annotations
@@ -33,37 +33,34 @@ from gjk3d._kernels.decorators import MODE
 
 Function = Callable[..., Any]
 
-SIMULATED = bool(config.ENABLE_CUDASIM)  #: ``NUMBA_ENABLE_CUDASIM``: numba runs the threads in Python
-#: threads per block; a kernel that needs all registers of a thread does not fit more
-BLOCK = 64
-#: threads at a time, each with its own scratch; a GPU does not fit more of such kernels
-MOST_THREADS = 32768
-#: the PTX instruction of a fused multiply-add
-CONTRACTED = "fma.rn.f64"
+SIMULATED = bool(config.ENABLE_CUDASIM)  #: whether numba runs the threads in Python (``NUMBA_ENABLE_CUDASIM``)
+BLOCK = 64  #: number of threads per block; more threads of a kernel that needs all registers do not fit
+MOST_THREADS = 32768  #: greatest number of threads at a time, each with separate scratch memory
+CONTRACTED = "fma.rn.f64"  #: the PTX instruction of a fused multiply-add
 
 
 class PerThread(NamedTuple):
-    """Scratch: an array of this shape for each thread, with this content if ``filled``."""
+    """Scratch memory: an array like ``array`` for each thread, with its content if ``filled``."""
 
     array: Any
     filled: bool = False
 
 
 class Rows(NamedTuple):
-    """An array of which each call of an entry takes the next row."""
+    """An array of arguments. Each call of an entry takes one row of it."""
 
     array: Any
 
 
 class Output(NamedTuple):
-    """An array of results, which is copied back; with ``rows`` the entry is called once for each row."""
+    """An array of results, which is copied to the CPU. With ``rows``, each call of an entry takes one row of it."""
 
     array: Any
     rows: bool = False
 
 
 def unavailable() -> str:
-    """Return the reason why the GPU cannot be used, an empty string if it can."""
+    """Return the reason why the GPU cannot be used, or an empty string if it can be used."""
     if SIMULATED:
         return ""
     if find_spec("numba_cuda") is None:
@@ -75,7 +72,11 @@ def unavailable() -> str:
 
 
 def run(entry: Function, arguments: Sequence[Any]) -> None:
-    """Run an entry for all rows of its `Output`, with its arguments in order; see `PerThread`, `Rows` and `Output`."""
+    """Call an entry on the GPU for all rows of its longest `Output`.
+
+    ``arguments`` are those of the entry, in order. Arguments that differ between calls or threads are a `PerThread`,
+    `Rows` or `Output`.
+    """
     total = max(len(argument.array) for argument in arguments if isinstance(argument, Output))
     if total == 0:
         return
@@ -89,7 +90,7 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
     kernel = compiled(entry, places)
     sent = [_sent(argument, blocks * block) for argument in arguments]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Grid size")  # the caller accepts that few rows leave a GPU idle
+        warnings.filterwarnings("ignore", "Grid size")  # numba warns if few rows do not use the whole GPU
         kernel[blocks, block](*sent, total)
     for argument, on_card in zip(arguments, sent, strict=True):
         if isinstance(argument, Output):
@@ -97,14 +98,14 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
 
 
 def _place(argument: Any) -> str:
-    """Return the index, as text, of the part of an argument that one call of the entry takes."""
+    """Return the code of a thread's index into an argument, or an empty text if all threads share the argument."""
     if isinstance(argument, PerThread):
         return "[thread]"
     return "[k]" if isinstance(argument, Rows) or (isinstance(argument, Output) and argument.rows) else ""
 
 
 def _fields(arrays: Any) -> Sequence[Any]:
-    """Return the arrays of a NamedTuple, or one array."""
+    """Return the arrays of a NamedTuple, or a tuple of the array itself."""
     return arrays if isinstance(arrays, tuple) else (arrays,)
 
 
@@ -123,13 +124,13 @@ def _sent(argument: Any, threads: int) -> Any:
 
 
 def _signature(source: Function, places: Sequence[str]) -> tuple[Any, ...]:
-    """Return the types of the parameters of an entry's GPU kernel; the last is the number of rows."""
+    """Return numba's types of the parameters of an entry's GPU kernel. The last parameter is the number of rows."""
     stacked = [_stacked(kind) if place else kind for kind, place in zip(parameter_types(source), places, strict=True)]
     return (*stacked, types.int64)
 
 
 def _stacked(kind: Any) -> Any:
-    """Return the type of an argument that is stacked for all threads or rows."""
+    """Return the type of the stack of an argument of this type, with one more dimension."""
     if isinstance(kind, types.NamedTuple):
         return types.NamedTuple([_stacked(field) for field in kind.types], kind.instance_class)
     return types.Array(kind.dtype, kind.ndim + 1, "C")
@@ -137,7 +138,7 @@ def _stacked(kind: Any) -> Any:
 
 @cache
 def compiled(entry: Function, places: tuple[str, ...]) -> Any:
-    """Return the GPU kernel of an entry; `_place` gives the part of each argument that a thread or row takes."""
+    """Return the GPU kernel of an entry. ``places`` are the results of `_place` for its arguments."""
     source = source_of(entry)
     kernel = cuda.jit(_rows(source, places))
     if SIMULATED:
@@ -158,7 +159,7 @@ def compiled(entry: Function, places: tuple[str, ...]) -> Any:
 
 @contextmanager
 def _uncontracted() -> Iterator[None]:
-    """Turn off fused multiply-add, an option of the compiler that numba-cuda does not pass on."""
+    """Turn off fused multiply-add in a block. numba-cuda does not pass this option to the compiler."""
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv import nvvm
 
@@ -172,7 +173,7 @@ def _uncontracted() -> Iterator[None]:
 
 
 def _rows(source: Function, places: Sequence[str]) -> Function:
-    """Return the function of a thread, which calls an entry for its rows in turn, with the thread's scratch."""
+    """Return the function of a thread, which calls an entry for each of its rows."""
     names = parameters(source)
     row_arguments = {"start": "k", "stop": "k + 1"}
     kinds = {name: hint for name, hint in get_type_hints(source).items() if hasattr(hint, "_fields")}
@@ -208,7 +209,7 @@ def source_of(function: Function) -> Function:
 
 
 def _twin_of(function: Function) -> Any:
-    """Return the GPU kernel of the same code."""
+    """Return the GPU function of a CPU kernel."""
     return _twin(source_of(function))
 
 
@@ -230,18 +231,18 @@ def _names(code: CodeType) -> list[str]:
 
 
 def _is_called(value: Any) -> bool:
-    """Return whether a global name of a kernel is a kernel, or a function that is replaced on the GPU."""
+    """Return whether the value of a global name is a kernel, or a function that is replaced on the GPU."""
     of_ours = str(getattr(value, "__module__", "")).startswith("gjk3d.")
     return callable(value) and not isinstance(value, type) and (of_ours or value in _REPLACED)
 
 
 def _no_number(x: float) -> float:
-    """Return NaN in place of a function of the system's library, whose last digits differ on the GPU."""
+    """Return NaN in place of the sine or cosine, whose last bits differ on the GPU."""
     return math.nan * x
 
 
 def _no_point(address: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return NaN in place of a function of the user, which the GPU cannot call."""
+    """Return NaN in place of the result of a user's function, which the GPU cannot call."""
     return (math.nan, math.nan, math.nan)
 
 

@@ -1,7 +1,7 @@
-"""Entries before there is machine code: they run interpreted, or wait for the builder.
+"""Entries before machine code exists: they run interpreted, or wait for the builder.
 
-The first call starts the builder as a process. A query about few items is computed at once by the Python functions that
-the machine code is made of, with the same bits. A large query waits for the builder, with progress on stderr.
+The first call starts the builder in a process. A call with few items runs the Python functions of the kernels, whose
+results have the same bits. A call with many items waits for the builder, and prints the progress on stderr.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from gjk3d._kernels import files, store
 Function = Callable[..., Any]
 Report = Callable[[float], None]
 
-FEW = 4  #: items of a call that are computed interpreted, in milliseconds each
-_INTERVAL = 0.2  #: seconds between checks of the builder
+FEW = 4  #: greatest number of items of a call that runs interpreted, which takes milliseconds for each item
+_INTERVAL = 0.2  #: least number of seconds between two checks of the builder
 _HOW = 'install a compiler with pip install "gjk3d[build]", or run `gjk3d doctor` for the missing parts'
 
 _late: dict[str, Late] = {}
@@ -37,7 +37,7 @@ _last_check = 0.0
 
 
 def entry(function: Function, single: bool) -> Any:
-    """Return the machine code of an entry, or a `Late` until there is machine code."""
+    """Return the machine code of an entry, or a `Late` if it does not exist yet."""
     name = f"{function.__module__}:{function.__qualname__}"
     late = _late[name] = Late(name, function, single)
     _load()
@@ -45,7 +45,7 @@ def entry(function: Function, single: bool) -> Any:
 
 
 def builtin(name: str) -> Any:
-    """Return the `Place` of a builtin, None until there is machine code."""
+    """Return the addresses of a builtin, or None if its machine code does not exist yet."""
     _load()
     return _code.get(name)
 
@@ -56,12 +56,12 @@ def arrived() -> bool:
 
 
 def source(entry: Any) -> Function:
-    """Return the Python function that an entry is made of."""
+    """Return the Python function of an entry."""
     return _late[f"{entry.__module__}:{entry.__name__}"].py_func
 
 
 class Late:
-    """An entry without machine code, which calls the machine code once it is built."""
+    """An entry that is defined before its machine code exists. It calls the machine code as soon as this exists."""
 
     def __init__(self, name: str, function: Function, single: bool) -> None:
         self.name, self.py_func, self.single = name, function, single
@@ -77,7 +77,7 @@ class Late:
         return (code or self.py_func)(*args)
 
     def _arrived(self) -> Any:
-        """Start the builder, check from time to time if it is done, and return the machine code if so."""
+        """Return the machine code of the entry if it exists. Start the builder if necessary, and check it regularly."""
         global _last_check
         if time.monotonic() - _last_check > _INTERVAL:
             with _guard:
@@ -88,13 +88,13 @@ class Late:
         return _code.get(self.name)
 
     def _few(self, args: tuple[Any, ...]) -> bool:
-        """Return whether a call is about few items, by ``start`` and ``stop`` or by the rows of its arrays."""
+        """Return whether a call has few items, by its arguments ``start`` and ``stop`` or the rows of its arrays."""
         if "stop" in self._names:
             return bool(args[self._names.index("stop")] - args[self._names.index("start")] <= FEW)
         return all(len(array) <= 4 * FEW for array in args if isinstance(array, np.ndarray) and array.ndim > 1)
 
     def otherwise(self, *args: Any) -> Any:
-        """Convert other types of numbers and arrays for a call that machine code rejected, or raise."""
+        """Repeat a rejected call with converted numbers and arrays. Raise a TypeError if none can be converted."""
         plain = tuple(map(_undressed, args, self._kinds))
         if len(args) != len(self._names) or all(a is b for a, b in zip(plain, args, strict=True)):
             passed = ", ".join(
@@ -112,9 +112,9 @@ _NUMBERS: dict[str, type] = {"float": float, "int": int, "bool": bool}
 
 
 def _undressed(value: Any, kind: str) -> Any:
-    """Return a number as Python's type of this kind, and an array as numpy's class with numpy's own dtype object.
+    """Return a number as the Python type ``kind``, and an array as a plain numpy array with numpy's own dtype object.
 
-    Unpickled arrays have dtype objects that are equal, but not numpy's own. A value that fits is returned unchanged.
+    An unpickled array has a dtype object that is only equal to numpy's own. A value that fits is returned unchanged.
     """
     if isinstance(value, tuple):
         fields = getattr(type(value), "__annotations__", None)  # of a NamedTuple
@@ -142,11 +142,11 @@ def _describe(value: Any) -> str:
     return type(value).__name__
 
 
-_wrong: list[Path] = []  #: objects that do not work on this machine
+_wrong: list[Path] = []  #: object files that do not work on this machine
 
 
 def _misses(code: dict[str, Any]) -> str:
-    """Return the difference between a kernel's result and the known one, an empty string if they are equal."""
+    """Return the wrong result of a test kernel as text, or an empty string if it returns the known result."""
     turned = np.array([[[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0], [0.0, 0.0, 0.0, 1.0]]])
     expected, row = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0], np.full((1, 13), np.nan)
     result = code["gjk3d.poses:check_rows"](turned, row)
@@ -154,7 +154,7 @@ def _misses(code: dict[str, Any]) -> str:
 
 
 def _load() -> None:
-    """Load the entries of the object file, if there is a file and its test kernel returns the known result."""
+    """Load the object file if it exists. Its code is used only if a test kernel returns the known result."""
     global _hopeless
     if _code:
         return
@@ -178,7 +178,7 @@ def _load() -> None:
 
 
 def _step() -> None:
-    """Load the machine code if it exists; otherwise make sure that a builder runs, in this process or another."""
+    """Load the machine code if it exists. Otherwise start a builder, unless one runs on this machine."""
     ended = _builder is not None and _builder.poll() is not None
     _load()
     if _code or _hopeless:
@@ -190,7 +190,7 @@ def _step() -> None:
 
 
 def _start() -> None:
-    """Start the builder in the background."""
+    """Start the builder in a process, or store the reason why it cannot run."""
     global _builder, _hopeless
     if getattr(sys, "frozen", False):
         _hopeless = "a frozen program cannot compile. Run `gjk3d warmup` before freezing it"
@@ -200,7 +200,7 @@ def _start() -> None:
         root = str(Path(__file__).parents[2])  # the builder imports the package that this process runs
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         _builder = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: not from the working directory
+            [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: no import from the working directory
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(files.folder())},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             start_new_session=os.name != "nt",  # Ctrl-C stops only the query
@@ -243,7 +243,10 @@ def wait(report: Report | None = None) -> bool:
 
 
 class _Progress:
-    """Prints the progress of the builder: a line that is overwritten on a terminal, else one every ten seconds."""
+    """A function that prints the progress of the builder on stderr.
+
+    A terminal has one line that is overwritten. A file gets a new line every ten seconds.
+    """
 
     def __init__(self) -> None:
         self._begun = self._said = time.monotonic()
@@ -261,7 +264,6 @@ class _Progress:
 
 
 def _give_up() -> None:
-    """Store why the builder ended without an object."""
     global _builder, _hopeless
     assert _builder is not None
     output = _builder.stderr.read().decode(errors="replace").strip() if _builder.stderr else ""
@@ -281,6 +283,6 @@ def _report_interpreted() -> None:
 
 
 def status() -> dict[str, Any]:
-    """Return the state of the machine code: the path of the object, and why it is missing."""
+    """Return the state of the machine code: that of `store.describe`, and whether it is loaded and can be built."""
     _load()
     return {**store.describe(), "loaded": bool(_code), "can_build": _can_build()}

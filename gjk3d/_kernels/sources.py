@@ -1,11 +1,12 @@
-"""The code that kernels are compiled from: the definitions they reach by name, without comments, docstrings and layout.
+"""The key of the machine code: a hash of the code of all kernels.
 
-A kernel depends on its own definition and on every definition that its names refer to, in any file: kernels that it
-calls, constants, annotations, NamedTuples, and the functions that compute constants. The key of the machine code is a
-hash of all of these and of `gjk3d._kernels`, which compiles them. A name that is only shadowed by a local variable
-counts too. So the key may change without need, but a change that matters always changes it.
+A kernel depends on its own definition, and on all definitions that its names refer to, in any file: kernels that it
+calls, constants, annotations, NamedTuples, and functions that compute constants. The key is a hash of these definitions
+and of `gjk3d._kernels`, without comments, docstrings and layout. A global name that a local variable hides is included
+too. The key may therefore change although the machine code does not, but never the other way round.
 
-Neither numba nor an import of the files is needed. The definitions of a file are cached by the hash of its bytes.
+The files are parsed, not imported, and numba is not needed. The definitions of a file are cached by the hash of its
+bytes.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Source(NamedTuple):
-    """The top-level statements of a file that other statements refer to; JSON has lists in place of the tuples."""
+    """The top-level statements of a file, and the names that they define and use. The cache has lists for tuples."""
 
-    marks: dict[str, list[str]]  #: functions with a decorator of `decorators`, and their decorators
-    imports: dict[str, list[list[str]]]  #: module and name that an imported name may refer to; the name may be empty
-    names: dict[str, list[int]]  #: the statements that define a name or change its value
-    statements: list[tuple[str, list[str]]]  #: the hash of a statement, and the dotted names that it refers to
+    marks: dict[str, list[str]]  #: for each kernel of the file, its decorators from `gjk3d._kernels.decorators`
+    imports: dict[str, list[list[str]]]  #: for each imported name, the modules and names that it may refer to
+    names: dict[str, list[int]]  #: for each name, the indices of the statements that define it or change its value
+    statements: list[tuple[str, list[str]]]  #: the hash of each statement, and the dotted names that it uses
 
 
 def read(text: bytes) -> Source:
-    """Return the statements of a file."""
+    """Return the statements of a file from its content."""
     source = Source({}, {}, {}, [])
     tree = ast.parse(text)
     statements = [statement for statement in tree.body if not _is_text(statement)]
@@ -69,7 +70,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _code(statement: ast.stmt) -> str:
-    """Return the text of a statement without docstrings and positions."""
+    """Return the syntax tree of a statement as text, without docstrings and positions."""
     for node in ast.walk(statement):
         body = getattr(node, "body", None)
         if isinstance(body, list):
@@ -78,7 +79,7 @@ def _code(statement: ast.stmt) -> str:
 
 
 def _same_scope(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the nodes that run when the file is imported: not the bodies of functions and classes."""
+    """Yield the nodes of a statement in the scope of the file, without the bodies of functions and classes."""
     yield statement
     if not isinstance(statement, _DEFINITION):
         for node in ast.iter_child_nodes(statement):
@@ -86,7 +87,7 @@ def _same_scope(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, list[str]]]:
-    """Yield the names that an import defines, and the module and the name that each refers to."""
+    """Yield each name that an import defines, with its module and its name there, which is empty for a module."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, [node.module or "", alias.name]
@@ -102,7 +103,7 @@ def _bound(statement: ast.stmt) -> set[str]:
         if isinstance(node, _DEFINITION):
             names.add(node.name)
             names.update(name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names)
-        elif isinstance(node, ast.Expr):  # a call may change what it is called with or on
+        elif isinstance(node, ast.Expr):  # a call may change its arguments, or the object of its method
             names.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names.add(node.id)
@@ -113,7 +114,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """Return the names in ``a.b.c``, the first name of ``a[0].b``, or nothing if there is no first name."""
+    """Return the names in ``a.b.c``, the first name of ``a[0].b``, or an empty list for other expressions."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Subscript):
@@ -136,7 +137,7 @@ def _hash(text: str | bytes) -> str:
 
 
 class _Package:
-    """The sources of the package, each read when it is first needed."""
+    """The sources of the package. A file is parsed when it is first needed."""
 
     def __init__(self, texts: dict[str, bytes]) -> None:
         self.texts = {
@@ -157,7 +158,7 @@ class _Package:
         return self._sources[module]
 
     def marked(self, decorators: set[str]) -> list[tuple[str, str]]:
-        """Return the module and the name of every function with one of these decorators."""
+        """Return the module and the name of each function with one of these decorators."""
         marks = [b"@" + decorator.encode() for decorator in decorators]
         modules = [name for name, text in self.texts.items() if any(map(text.__contains__, marks))]
         return [
@@ -165,7 +166,7 @@ class _Package:
         ]
 
     def resolve(self, module: str, path: list[str]) -> Iterator[tuple[str, str]]:
-        """Yield the definitions and imports that a dotted name of a module goes through."""
+        """Yield the module and the name of each import and definition that a dotted name of a module refers to."""
         for k, name in enumerate(path):
             source = self.source(module)
             if name in source.names or name in source.imports:
@@ -179,7 +180,7 @@ class _Package:
             module = f"{module}.{name}"
 
     def reached(self) -> set[tuple[str, str]]:
-        """Return the module and the name of every definition and import that kernels reach."""
+        """Return the module and the name of each definition and import that kernels depend on."""
         reached: set[tuple[str, str]] = set()
         todo = self.marked(_KERNELS)
         while todo:
@@ -213,7 +214,7 @@ class _Package:
         return _hash(" ".join(statement[0] for statement in self.source(module).statements))
 
     def save(self) -> None:
-        """Cache the definitions that were read, if the folder can be written."""
+        """Write the parsed sources to the cache, if its folder is writable."""
         if not self._is_cached:
             with contextlib.suppress(OSError):
                 text = json.dumps(dict([*self._cache.items()][-_CACHED_FILES:]))
@@ -239,7 +240,7 @@ def _package() -> _Package:
 
 
 def key_of(texts: dict[str, bytes]) -> str:
-    """Return the hash of all code that the kernels are compiled from, given the package's files."""
+    """Return the key of the machine code, from the content of the package's files by name."""
     package = _Package(texts)
     key = hashlib.sha256("\n".join(package.lines()).encode()).hexdigest()
     package.save()
@@ -247,12 +248,12 @@ def key_of(texts: dict[str, bytes]) -> str:
 
 
 def entries() -> list[str]:
-    """Return every kernel that Python calls, ``module:function``."""
+    """Return the names "module:function" of all kernels that Python or CPython calls."""
     return [f"{module}:{name}" for module, name in _package().marked(_CALLED_BY_PYTHON)]
 
 
 def hash_of(name: str) -> str:
-    """Return the hash of the definition of a function, ``module:function``, or of a whole file, ``module``."""
+    """Return the hash of a definition for the name "module:function", or of a whole file for the name "module"."""
     module, _, function = name.partition(":")
     if not function:
         return _package().digest(module)

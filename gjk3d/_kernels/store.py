@@ -1,7 +1,7 @@
-"""Compiled kernels on disk, with the package or in the user's cache. The name of each is a hash of its sources.
+"""Files of compiled kernels, in the package or in the user's cache. The name of a file is a hash of its sources.
 
-The files of the cache are run as code. On POSIX only files and folders of the user or of root are used, and none that
-the group or others may write. One builder works at a time on a machine, and a lock enforces that.
+The content of the cache is run as code. On POSIX a file or folder is used only if it belongs to the user or to root,
+and if group and others cannot write to it. A lock prevents that two builders run on a machine at the same time.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from gjk3d._kernels.files import (
     write_file,
 )
 
-SHIPPED = Path(__file__).parent / "objects"  #: of a wheel
+SHIPPED = Path(__file__).parent / "objects"  #: the folder of compiled kernels in a wheel
 
 
 @cache
 def source_key() -> str:
-    """Return the key of the code of all kernels, see `sources`, as it was at the first call."""
+    """Return the key of the machine code, see `gjk3d._kernels.sources`, as it was at the first call."""
     return read_key()
 
 
 def read_key() -> str:
-    """Return the key of the code as it is now.
+    """Return the key of the machine code for the present files of the package.
 
-    It is cached by the bytes of all files, since reading the code takes a second. A wheel has its key under the same
-    name, so that it does not depend on the version of Python, which decides how code is read.
+    The key is cached by the hash of all files, because parsing takes a second. A wheel contains its key, because the
+    key depends on the version of Python, whose parser computes it.
     """
     package = texts()
     name = _name_of(package)
@@ -60,12 +60,12 @@ def read_key() -> str:
 
 
 def ship_key() -> None:
-    """Write the key into the package, for a wheel."""
+    """Write the key of the machine code to the package, for a wheel."""
     _write_key(SHIPPED / _name_of(texts()), source_key())
 
 
 def _name_of(package: dict[str, bytes]) -> str:
-    """Return the name of the file that has the key of these files."""
+    """Return the name of the file with the key for these files of the package."""
     digest = hashlib.sha256()
     for name, text in package.items():
         digest.update(f"{name} {len(text)}\0".encode() + text)
@@ -82,7 +82,7 @@ def _check(name: str, key: str) -> str:
 
 @cache
 def machine() -> str:
-    """Return the kind of this machine, as ``linux-x86_64``."""
+    """Return the system and the processor of this machine, for example "linux-x86_64"."""
     processor = platform.machine().lower()
     processor = {"amd64": "x86_64", "aarch64": "arm64"}.get(processor, processor)
     return f"{platform.system().lower()}-{processor}"
@@ -93,7 +93,7 @@ _V3 = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
 
 @cache
 def cpu_level() -> str:
-    """Return the level of this machine's processor: ``x86-64-v3`` or ``x86-64``, ``generic`` for other kinds."""
+    """Return the level of this machine's processor: "x86-64-v3" or "x86-64", or "generic" for other processors."""
     import llvmlite.binding as llvm
 
     if not machine().endswith("x86_64"):
@@ -103,17 +103,17 @@ def cpu_level() -> str:
 
 
 def object_name(kind: str, level: str) -> str:
-    """Return the name of the object file of these sources for a kind of machine."""
+    """Return the name of the object file for a kind of machine (`machine`) and a level (`cpu_level`)."""
     return f"{hashlib.sha256(f'{source_key()} {kind} {level}'.encode()).hexdigest()[:32]}.o"
 
 
 def shipped_bitcode() -> Path:
-    """Return the path of the bitcode of these sources in a wheel."""
+    """Return the path of the bitcode in a wheel."""
     return SHIPPED / f"{source_key()[:32]}.bitcode"
 
 
 class Built(NamedTuple):
-    """Machine code or bitcode, and the facts that its reader needs: names of its entries, symbols that it needs."""
+    """Machine code or bitcode, and facts about it, such as the names of its entries."""
 
     path: Path
     content: bytes
@@ -121,7 +121,7 @@ class Built(NamedTuple):
 
 
 def find(without: Sequence[Path] = ()) -> Built | None:
-    """Return the object file for this machine, shipped or built, or None; the paths ``without`` are skipped."""
+    """Return the object file for this machine from the package or the cache, or None. Paths ``without`` are skipped."""
     name = object_name(machine(), cpu_level())
     for place in (SHIPPED, folder()):
         if place / name not in without and (built := read(place / name)) and "names" in built.facts:
@@ -130,18 +130,18 @@ def find(without: Sequence[Path] = ()) -> Built | None:
 
 
 def read(path: Path) -> Built | None:
-    """Return the code that `write_built` wrote, or None if it is missing, damaged, or writable by other users."""
+    """Return the content of a file of `write_built`, or None if it is missing, damaged, or writable by other users."""
     try:
         facts = json.loads(_content(path.with_suffix(".json")))
         content = _content(path)
-        is_whole = facts.pop("check") == _check_of(content, facts)  # LLVM does not survive a damaged object
+        is_whole = facts.pop("check") == _check_of(content, facts)  # LLVM crashes if an object file is damaged
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return None
     return Built(path, content, facts) if is_whole else None
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a file; the package's own are as trusted as its code."""
+    """Return the content of a file. Files of the package are trusted, as its code is."""
     return path.read_bytes() if path.parent == SHIPPED else read_file(path)
 
 
@@ -150,14 +150,14 @@ def _check_of(content: bytes, facts: dict[str, Any]) -> str:
 
 
 def write_built(path: Path, content: bytes, facts: dict[str, Any]) -> None:
-    """Write the facts, and then the machine code or bitcode, since readers look for the code."""
+    """Write facts about machine code or bitcode to a .json file, and then the code, so that a code file has facts."""
     write_file(path.with_suffix(".json"), json.dumps({**facts, "check": _check_of(content, facts)}).encode())
     write_file(path, content)
 
 
 @contextlib.contextmanager
 def lock() -> Iterator[None]:
-    """Acquire the lock of the builders of this machine; the system releases it if its owner is killed."""
+    """Hold the lock of the builders of this machine for a block. The system releases it if the process is killed."""
     make_folder(folder())
     with open(folder() / _LOCK, "a+b", opener=open_private) as file:
         while not _try_lock(file):
@@ -169,7 +169,6 @@ _LOCK = "build.lock"
 
 
 def _try_lock(file: IO[bytes]) -> bool:
-    """Acquire the lock if it is free; return whether it was."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -187,11 +186,11 @@ def _try_lock(file: IO[bytes]) -> bool:
 
 
 def is_building() -> bool:
-    """Return whether a builder of any process runs on this machine."""
+    """Return whether a builder runs on this machine, in any process."""
     try:
         with open(folder() / _LOCK, "r+b") as file:
             return not _try_lock(file)
-    except OSError:  # there never was one, or it is another user's
+    except OSError:  # no builder has run yet, or the file belongs to another user
         return False
 
 
@@ -200,7 +199,7 @@ _PROGRESS = "build.progress"
 
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[float], None]]:
-    """Publish the progress of a build to other processes."""
+    """Yield a function that publishes the progress of a build, from 0 to 1, to other processes."""
     path = folder() / _PROGRESS
 
     def tell(part: float) -> None:
@@ -214,7 +213,7 @@ def progress() -> Iterator[Callable[[float], None]]:
 
 
 def how_far() -> float:
-    """Return the progress of the build of another process, 0 before it starts."""
+    """Return the progress of a build in any process, from 0 to 1. It is 0 before the build starts."""
     try:
         return float((folder() / _PROGRESS).read_text())
     except (OSError, ValueError):
@@ -222,7 +221,7 @@ def how_far() -> float:
 
 
 def describe() -> dict[str, Any]:
-    """Return the path of the object file, and the state of its folder and of the builder."""
+    """Return the path of the object file, the state of the cache's folder, and the progress of a build."""
     built, place = find(), folder()
     return {
         "object": None if built is None else str(built.path),
@@ -235,7 +234,7 @@ def describe() -> dict[str, Any]:
 
 
 def _can_write(place: Path) -> bool:
-    """Return whether a folder can be made there, by trying, since the rights of /proc and of devices are misleading."""
+    """Return whether a folder can be created here, by an attempt to write, because access rights can be misleading."""
     existing = next(folder_path for folder_path in (place, *place.parents) if folder_path.exists())
     try:
         with tempfile.TemporaryFile(dir=existing):

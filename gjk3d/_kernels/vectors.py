@@ -1,10 +1,10 @@
-"""Tests of eight boxes, triangles or balls at once in float32: of trees whose nodes have eight children, and in lanes.
+"""Tests of eight boxes, triangles or balls together in float32, for trees whose nodes have eight children.
 
-Compiled kernels use LLVM's vectors, which LLVM splits on machines with narrower registers. Interpreted kernels use
-numpy. Each test is written once, on operations that both offer. No operation is fused with another, so the bits are
-equal on all machines. A test returns its result as bits of an integer, one for each box or triangle.
+Compiled kernels use vectors of LLVM, which LLVM splits on machines with smaller registers. Interpreted kernels use
+numpy. Each test is written once, with operations that both have. Operations are not fused, so the bits are equal on all
+machines. A test returns an integer with one bit for each box, triangle or ball.
 
-The tests only discard candidates. Their callers add more than the rounding of float32 to the bounds.
+The tests only discard candidates. Their callers enlarge the bounds by more than the rounding errors of float32.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from gjk3d.typing import Floats32_1, Floats32_3
 
 Vec3 = tuple[float, float, float]
 
-LANES = 8  #: boxes of a node, triangles of a leaf
-CLEAR = 2048.0  #: ratio of the projected area of a triangle to its rounding from which a distance has three digits
-_BOX, _TRIANGLE, _BALL = 6, 9, 6  #: rows of a node, of a leaf, and of the centres of a ball in 16 lanes
+LANES = 8  #: number of boxes of a node, and of triangles of a leaf
+CLEAR = 2048.0  #: least ratio of a triangle's projected area to its error for which a distance has three digits
+_BOX, _TRIANGLE, _BALL = 6, 9, 6  #: number of rows of eight floats of a node, of a leaf, and of a ball's 16 centres
 
 
 class Slabs(NamedTuple):
-    """A ray for tests of boxes: the origin is moved by the padding of the boxes."""
+    """A ray for tests of boxes. Its origin is moved by the padding of the boxes."""
 
-    #: rows of the planes through which the ray enters: 0 or 3, 1 or 4, 2 or 5
+    #: rows of the coordinates of the planes through which the ray enters a box: 0 or 3, 1 or 4, 2 or 5
     row_x: int
     row_y: int
     row_z: int
@@ -45,17 +45,17 @@ class Slabs(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line for tests of triangles, in the frame of a leaf: it is sheared onto the axis along which it is steepest."""
+    """A line for tests of triangles, in the frame of a leaf. A shear maps the line to its steepest axis."""
 
-    #: numbers of the axes, the steepest last
+    #: indices of the axes, with the steepest axis of the line last
     axis_x: int
     axis_y: int
     axis_z: int
-    #: a point of the line by these axes
+    #: a point of the line, in the order of these axes
     x: float
     y: float
     z: float
-    #: the direction along the first two axes relative to that along the last, and the reciprocal of the last
+    #: direction along the first two axes divided by that along the last, and the reciprocal of the last
     shear_x: float
     shear_y: float
     inverse_z: float
@@ -99,9 +99,12 @@ def _cross(f: Any, a: Any, b: Any) -> Any:
 
 
 def _areas_on_line(f: Any, corners: Any, leaf: Any, line: Any) -> Any:
-    """Return twice the areas between a line and the edges of each triangle, and the last coordinates of the corners."""
-    # after the shear the line is the last axis, so a triangle on it has the origin inside in two dimensions (Woop,
-    # Benthin, Wald, Watertight ray/triangle intersection, 2013)
+    """Return twice the signed areas between the line and the edges of each triangle, and the heights of the corners.
+
+    The areas are those of the projection along the line. A height is the coordinate along the steepest axis.
+    """
+    # after the shear the line is the last axis, so the projection of a triangle on the line contains the origin
+    # (Woop, Benthin, Wald, Watertight ray/triangle intersection, 2013)
     at, shear_x, shear_y = [f.all(x) for x in line[3:6]], f.all(line[6]), f.all(line[7])
     corner = [
         [f.minus(f.row(corners, leaf, _TRIANGLE, f.more(3 * q, line[k])), at[k]) for k in range(3)] for q in range(3)
@@ -148,15 +151,15 @@ def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any, slac
         sides.append(_dot(f, _cross(f, p, e), normal))
     total = f.plus(f.plus(sides[0], sides[1]), sides[2])
     over = f.both(f.at_most(zero, f.lesser(f.lesser(sides[0], sides[1]), sides[2])), f.at_most(tiny, total))
-    # a mean of the corners is on the triangle even if its weights have no digits
+    # a weighted mean of the corners is on the triangle, even if rounding errors make the weights wrong
     weights = [f.over(side, total) for side in sides]
     mean = [_dot(f, weights, (corner[2][k], corner[0][k], corner[1][k])) for k in range(3)]
     square = _dot(f, mean, mean)
     over = f.both(over, f.less_than(square, nearest))
     nearest = f.choose(over, square, nearest)
     foot = [f.choose(over, x, y) for x, y in zip(mean, foot, strict=True)]
-    # no triangle is farther than the nearest of these points, and none nearer than its corners are along the direction
-    # to its own
+    # The distance of the nearest of these points is an upper bound of the least distance. The least height of the
+    # corners along the direction to a triangle's nearest point is a lower bound of the distance of this triangle.
     limit = f.lesser(f.plus(f.times(f.least(nearest), f.all(1.001)), f.all(slack)), f.all(most))
     gap = f.lesser(f.lesser(_dot(f, foot, corner[0]), _dot(f, foot, corner[1])), _dot(f, foot, corner[2]))
     return f.bits(f.either(f.at_most(gap, zero), f.at_most(f.times(gap, gap), f.times(limit, nearest))))
@@ -165,34 +168,37 @@ def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any, slac
 if TYPE_CHECKING:
 
     def boxes_on_ray(boxes: Floats32_3, node: int, ray: Slabs, most: float, out: Floats32_1) -> int:
-        """Return which boxes of a node a ray enters within a distance, and write the distances of entry."""
+        """Return a bit for each box that a ray enters up to ``most``, and write the distances of entry to ``out``."""
 
     def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
-        """Return which boxes of a node are within a squared distance of a point, and write the squared distances."""
+        """Return a bit for each box within the squared distance ``most`` of a point; write the squares to ``out``."""
 
     def balls_apart(centers: Floats32_3, a: int, b: int, half: int, most: float) -> int:
-        """Return in which of eight lanes the centres of two balls are farther apart than a squared distance.
+        """Return a bit for each of eight lanes. It is set if the squared distance of two centres is above ``most``.
 
-        A ball has 16 x, then 16 y, then 16 z. ``half`` is 0 for the first eight lanes, and 1 for the others. A lane
-        with NaN is not reported.
+        ``centers`` has the 16 x, then the 16 y, then the 16 z coordinates of the centres of each ball in 16 lanes. The
+        balls are a and b. ``half`` is 0 for the first eight lanes, and 1 for the last. The bit of a lane with NaN is 0.
         """
 
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
-        """Return which triangles of a leaf a line hits, and write the distances from the line's point to the triangles.
+        """Return bits 0 to 7 for the triangles of a leaf that a line hits, and three more bits for each triangle.
 
-        ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose
-        projected area is more than `CLEAR` times as large. Of these, bits 16 to 23 are set if the line does not pass an
-        edge closely. Bits 24 to 31 are set for triangles that are oriented along the last axis.
+        ``rim`` is the rounding error of twice the area between the line and an edge. Bits 8 to 15 are set for hit
+        triangles whose projected area is at least `CLEAR` times the error, and bits 16 to 23 for those of them whose
+        edges are not near the line. Bits 24 to 31 are set if the normal of the triangle points along the last axis. The
+        distances from the line's point to the triangles are written to ``out``. If no triangle is hit, the result is 0.
         """
 
     def triangles_near(corners: Floats32_3, leaf: int, point: Vec3, most: float, slack: float) -> int:
-        """Return which triangles of a leaf may be the nearest to a point and are within a squared distance.
+        """Return a bit for each triangle of a leaf that may be the nearest to a point.
 
-        ``slack`` is added to the square of the nearest distance for the rounding of float32.
+        Triangles whose squared distance is above ``most`` are left out.
+
+        ``slack`` is added to the square of the least distance for the rounding errors of float32.
         """
 
     def lowest_bit(bits: int) -> int:
-        """Return the number of the lowest bit that is set."""
+        """Return the index of the lowest bit that is set."""
 
 elif MODE in ("alone", "jit"):
     from llvmlite import ir
@@ -203,7 +209,7 @@ elif MODE in ("alone", "jit"):
     _VECTOR = ir.VectorType(_FLOAT, LANES)
 
     class _Written:
-        """The vector operations of compiled tests: each writes LLVM's instructions."""
+        """The vector operations of compiled tests. Each method writes LLVM instructions."""
 
         def __init__(self, builder: Any) -> None:
             self.builder = builder
@@ -268,7 +274,7 @@ elif MODE in ("alone", "jit"):
             return self.builder.or_(self.builder.shl(high, _INT(LANES)), low)
 
     def _written(test: Any) -> Any:
-        """Return the function that writes a test's LLVM instructions, as numba's ``intrinsic`` requires."""
+        """Return the function for numba's ``intrinsic`` that writes the LLVM instructions of a test."""
 
         def value(context: Any, builder: Any, kind: Any, given: Any) -> Any:
             if isinstance(kind, types.Array):
@@ -313,7 +319,7 @@ elif MODE in ("alone", "jit"):
 else:
 
     class _Computed:
-        """The vector operations of interpreted tests, which numpy computes."""
+        """The vector operations of interpreted tests, in numpy."""
 
         plus, minus, times, over = np.add, np.subtract, np.multiply, np.divide
         both, either, choose = np.logical_and, np.logical_or, np.where

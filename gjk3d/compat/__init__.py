@@ -1,7 +1,7 @@
-"""Interfaces of other libraries, so that their scripts run after a change of the import.
+"""The interface of another library, so that scripts for it run after a change of the import.
 
-The only such interface is the manager of `trimesh.collision`. `manager` has the methods and the queries. gjk3d's
-own interface to many objects is `scene`.
+It is that of `trimesh.collision`. `manager` has the class `CollisionManager` and its queries, `objects` has the objects
+of a manager and the data of results. `gjk3d.scene` is gjk3d's own interface to many objects.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ __all__ = ["CollisionManager", "CollisionObject", "ContactData", "DistanceData",
 
 
 def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, CollisionObject]]:
-    """Return a manager of all meshes of a scene of trimesh, as `trimesh.collision.scene_to_collision` does.
+    """Return a manager with all meshes of a trimesh scene, as `trimesh.collision.scene_to_collision` does.
 
     Parameters
     ----------
     scene : trimesh.Scene
-        A scene whose graph places meshes.
+        The scene.
 
     Returns
     -------
     manager : CollisionManager
-        A manager with an object for each node that has a mesh, under the node's name. Scale factors in the graph are
-        applied to the meshes.
+        A manager with an object for each node of the scene's graph that has a mesh. The object has the name of the
+        node. Scale factors in the graph are applied to the meshes.
     objects : dict
-        The return value of ``add_object`` for each node.
+        The `CollisionObject` of each node, by the name of the node.
 
     Examples
     --------

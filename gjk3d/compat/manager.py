@@ -1,8 +1,6 @@
-"""trimesh's collision manager, and its answers.
+"""`CollisionManager`, a replacement of `trimesh.collision.CollisionManager` without python-fcl.
 
-The answers are collisions, contacts and distances of the objects of managers, and the closest of many pairs.
-
-`CollisionManager` is the counterpart of `trimesh.collision.CollisionManager` without python-fcl.
+The functions before the class compute the collisions, contacts and distances of the objects of one or two managers.
 """
 
 from __future__ import annotations
@@ -31,37 +29,30 @@ from gjk3d.scene.query import SceneQuery
 from gjk3d.typing import Array, Bools, Ints, OnePose
 from gjk3d.wording import count, with_article
 
-# --- answers ---------------------------------------------------------------------------------------------------------
-
-
-class Nearest(NamedTuple):
-    """The distance of two objects, with its faces and points."""
-
-    distance: float
-    faces: tuple[int, int]
-    points: tuple[Array, Array]
+# --- results ---------------------------------------------------------------------------------------------------------
 
 
 FARTHEST = sys.float_info.max  #: the distance if there are no pairs
 
 
 def no_data(names: Names) -> DistanceData:
-    """Return the data of a query without pairs."""
+    """Return the data of a distance query without pairs."""
     return DistanceData(names, (-1, -1), (None, None), FARTHEST)
 
 
 class Query(SceneQuery):
-    """A query on the pairs of objects of one manager, of its object ``only`` and all others, or of two managers."""
+    """A query of the pairs within one manager, or between two managers ``mine`` and ``theirs``.
+
+    If ``only`` is not negative, it is the number of an object, and only its pairs are searched. See `CollisionManager`
+    for ``solid``. With ``ordered``, the objects of a pair are in the order of their numbers.
+    """
 
     def __init__(self, mine: Objects, theirs: Objects, solid: bool, only: int = -1, ordered: bool = False) -> None:
         super().__init__(mine.scene, theirs.scene, only, False, ordered)
         self.objects, self.solid = (mine.at, theirs.at), solid
 
     def collide(self, pairs: Ints, margin: float) -> Bools:
-        """Return a bool for each pair: the surfaces intersect, or a solid contains the other object.
-
-        Pairs of the same two meshes are computed in one call.
-        """
+        """Return for each pair whether the surfaces intersect, or a solid contains the other object."""
         numbers, hits = self.numbers(pairs), np.zeros(len(pairs), dtype=bool)
         order = np.lexsort((pairs[:, 1], pairs[:, 0], numbers[:, 1], numbers[:, 0]))
         begins = np.flatnonzero(np.diff(numbers[order], axis=0).any(axis=1)) + 1
@@ -78,9 +69,9 @@ class Query(SceneQuery):
 def collisions(
     mine: Objects, theirs: Objects, solid: bool, all_data: bool
 ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
-    """Return whether any pair collides, the names of the pairs, and their contacts.
+    """Return whether any pair collides, the names of the colliding pairs, and their contacts if ``all_data``.
 
-    The two names of a pair are sorted if ``mine`` is ``theirs``.
+    Within one manager the two names of a pair are sorted.
     """
     pairs: list[tuple[CollisionObject, CollisionObject]] = []
     hits = Query(mine, theirs, solid).collisions(0.0)
@@ -92,27 +83,27 @@ def collisions(
     return len(pairs) > 0, {(a.name, b.name) for a, b in pairs}, contacts(pairs) if all_data and pairs else []
 
 
-def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
-    """Return ``first``, or a tuple of ``first`` and the requested ones of ``names`` and ``data``."""
+def with_requested(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
+    """Return ``first``, or a tuple of ``first`` and ``names`` or ``data`` or both, as trimesh's methods do."""
     more = ([names] if with_names else []) + ([data] if with_data else [])
     return (first, *more) if more else first
 
 
 def _holder(pair: MeshPair, solid: bool) -> bool:
-    """Return whether one object contains the other, for surfaces that do not intersect."""
+    """Return whether a solid object contains the other object. The surfaces must not intersect."""
     holding = pair.held()
     return holding is not None and (solid or (pair.a, pair.b)[holding.by - 1].mesh.is_convex)
 
 
 def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
-    """Return the signed distance of two overlapping objects. With ``convex`` it is that of their hulls, and exact."""
+    """Return the signed distance of two overlapping objects. With ``convex``, it is that of their convex hulls."""
     first: Any = a.mesh.hull() if convex else a.mesh
     second: Any = b.mesh.hull() if convex else b.mesh
     return signed_distance(first, second, matrices(a._row), matrices(b._row))
 
 
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
-    """Return for each of two meshes at pose rows the index of the face nearest to its point, in world coordinates."""
+    """Return for each of two meshes at pose rows the index of the face nearest to its point in world coordinates."""
     first, second = (
         int(nearest_points(mesh, moved_back(row, point)[None])[2][0])
         for mesh, row, point in zip(meshes, rows, points, strict=True)
@@ -121,7 +112,7 @@ def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tupl
 
 
 def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[ContactData]:
-    """Return the contacts of intersecting pairs, pair by pair; pairs of the same two meshes use one call."""
+    """Return the contacts of intersecting pairs, in the order of the pairs."""
     groups: dict[tuple[int, int], list[int]] = {}
     for k, (a, b) in enumerate(pairs):
         groups.setdefault((id(a.mesh), id(b.mesh)), []).append(k)
@@ -134,8 +125,8 @@ def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[Conta
 
 
 def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
-    """Yield the contacts of each pair of the same two meshes; a convex pair has one contact."""
-    first, second = (_rows_of([pair[side] for pair in pairs]) for side in range(2))
+    """Yield a list of contacts for each pair. All pairs have the same two meshes, which are computed in one call."""
+    first, second = (pairs[0][side]._owner.scene.rows[[pair[side]._number for pair in pairs]] for side in range(2))
     a, b = pairs[0][0].mesh, pairs[0][1].mesh
     faces: Any
     if a.is_convex and b.is_convex:
@@ -152,7 +143,7 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
     for k, (first_object, second_object) in enumerate(pairs):
         start, stop = begins[k], begins[k + 1]
         if start == stop:
-            # one object is inside the other, and the meshes are not both convex
+            # no faces intersect, so one object is inside the other
             deep = _deep(first_object, second_object, False)
             point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
             at = _faces_of((a, b), (first[k], second[k]), (point, point))
@@ -167,17 +158,11 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
         yield block
 
 
-def _rows_of(objects: list[CollisionObject]) -> Array:
-    """Return the pose rows of objects of one manager, (k, 13)."""
-    rows: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
-    return rows
-
-
 def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Array]:
-    """Return the depths of overlap of two hulls at pairs of poses, and the witness points.
+    """Return the contacts of the hulls of two meshes at k pairs of pose rows, in world coordinates.
 
-    The first array, (k, 7), has the midpoint, the normal from the first to the second, and the depth. The second,
-    (k, 6), has the witness points on a and on b.
+    The rows of the first array, (k, 7), have the midpoint of the two witness points, the normal from a to b, and the
+    depth. Those of the second array, (k, 6), have the witness points on a and on b.
     """
     hull_a, hull_b, count = a.hull(), b.hull(), len(rows_a)
     out, flags = empty_answers(count)
@@ -189,50 +174,54 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
     return values, out[:, 6:12]
 
 
-def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
-    """Return the signed distance of two objects with its points and faces, or None beyond the distance ``most``."""
+def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Closest | None:
+    """Return the distance of two objects as a `Closest`, or None if it is more than ``most``.
+
+    For overlapping convex meshes the distance is minus the depth. For other overlapping meshes it is 0.
+    """
     pair = MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row))
     if pair.surfaces_meet() or _holder(pair, solid):
         if a.mesh.is_convex and b.mesh.is_convex:
             deep: Any = _deep(a, b, True)
-        else:  # distance 0 and a common point
+        else:  # the distance is 0, and the witness points are a common point
             deep = distance(a.mesh, b.mesh, matrices(a._row), matrices(b._row))
         points = np.array(deep.point_a), np.array(deep.point_b)
         at = _faces_of((a.mesh, b.mesh), (a._row, b._row), points)
-        return Nearest(min(0.0, float(deep.distance)), at, points)
+        return Closest(min(0.0, float(deep.distance)), a, b, points, at)
     gap = pair.gap(most)
     if gap is None:
         return None
     first, second = moved(a._row, gap.row[6:9]), moved(a._row, gap.row[9:12])
-    return Nearest(float(np.linalg.norm(second - first)), pair.faces_of(gap), (first, second))
+    return Closest(float(np.linalg.norm(second - first)), a, b, (first, second), pair.faces_of(gap))
 
 
-_START = 1.0 / 64.0  #: relative to the size of the whole: the first distance within which boxes are searched
+#: the first search distance above 0 for boxes, relative to an upper bound of the distance of two boxes
+_START = 1.0 / 64.0
 
 
 class Closest(NamedTuple):
-    """The closest pair."""
+    """The closest pair of a query."""
 
     distance: float
     a: CollisionObject
     b: CollisionObject
-    points: tuple[Array, Array]
-    faces: tuple[int, int] | None  #: None if not computed yet
+    points: tuple[Array, Array]  #: the nearest points of a and b in world coordinates
+    faces: tuple[int, int] | None  #: indices of the faces with these points, or None if they are not computed yet
 
     @property
     def data(self) -> DistanceData:
-        """The pair in trimesh's format."""
+        """The pair as trimesh's type of results."""
         a, b = self.a, self.b
         data = DistanceData((a.name, b.name), self.faces or (), self.points, self.distance)
-        if self.faces is None:  # computed when they are read, at the current poses
+        if self.faces is None:  # the faces are computed when they are read, but for the current poses
             data._faces = partial(_faces_of, (a.mesh, b.mesh), (a._row.copy(), b._row.copy()), self.points)
         return data
 
 
 def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, solid: bool) -> Closest | None:
-    """Return the closest pair of one manager, of two managers, or of one object and the rest; None without pairs.
+    """Return the closest pair of one manager or of two managers, or None without pairs.
 
-    The first one is returned if several are equally close.
+    If ``single`` is given, only pairs with this object are compared. The first is returned of equally close pairs.
     """
     if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
         return None
@@ -246,7 +235,7 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
 
 
 def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> Closest:
-    """Return the closest pair for meshes that are not all convex. Of several equally close pairs it is the first."""
+    """Return the closest pair for meshes that are not all convex. The first is returned of equally close pairs."""
     within, size = 0.0, query.distances_between_boxes[1]
     while not len(pairs := _near(query, within)):
         within = max(2.0 * within, _START * size)
@@ -258,7 +247,7 @@ def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> 
 
 
 def _near(query: SceneQuery, within: float) -> Ints:
-    """Return the pairs of objects whose boxes are within a distance, sorted. ``query.only`` is first in each pair."""
+    """Return the sorted pairs of objects with boxes at most ``within`` apart. ``query.only`` is the first of a pair."""
     pairs = query.near(within)[0]
     if query.only >= 0:
         pairs = np.where(pairs[:, :1] == query.only, pairs, pairs[:, ::-1])
@@ -266,6 +255,7 @@ def _near(query: SceneQuery, within: float) -> Ints:
 
 
 def _best(mine: Objects, theirs: Objects, pairs: Ints, best: Closest | None, solid: bool) -> Closest | None:
+    """Return the closest of ``pairs`` and of the pair ``best``."""
     low = _bounds(mine.boxes[pairs[:, 0]], theirs.boxes[pairs[:, 1]])
     for k in np.argsort(low, kind="stable"):
         i, j = pairs[k].tolist()
@@ -277,12 +267,12 @@ def _best(mine: Objects, theirs: Objects, pairs: Ints, best: Closest | None, sol
             continue  # only convex pairs have a distance below 0
         candidate = nearest(a, b, max(least, 0.0), solid)
         if candidate is not None and candidate.distance < least:
-            best = Closest(candidate.distance, a, b, candidate.points, candidate.faces)
+            best = candidate
     return best
 
 
 def _bounds(a: Array, b: Array) -> Array:
-    """Return for each pair of boxes a and b a lower bound of the signed distance of the objects in them, (n,)."""
+    """Return lower bounds (n,) of the signed distances of objects in the boxes a (n, 6) and b (n, 6)."""
     gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:])
     gap: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)
     return np.where(gaps.max(axis=1) > 0.0, gap, gaps.max(axis=1))
@@ -291,47 +281,48 @@ def _bounds(a: Array, b: Array) -> Array:
 # --- the manager -----------------------------------------------------------------------------------------------------
 
 
-Name = Any  #: the names that `CollisionManager.add_object` accepts
+Name = Any  #: type of the names of `CollisionManager.add_object`
 NamePair = tuple[Name, Name]
 
 
 class CollisionManager:
-    """Many meshes with names and transforms, a replacement of `trimesh.collision.CollisionManager`.
+    """Named meshes with transforms for collision and distance queries, as in `trimesh.collision.CollisionManager`.
 
     Methods, arguments, return values, signs and the order of tuples are those of trimesh 5. python-fcl is not needed.
-    Meshes are `trimesh.Trimesh` (anything with ``vertices`` and ``faces``) or `gjk3d.Mesh`.
+    A mesh is a `gjk3d.Mesh`, a `trimesh.Trimesh`, or another object with ``vertices`` and ``faces``.
 
     Parameters
     ----------
     solid : bool
-        Whether a closed mesh is a solid, which collides with objects inside it. False is the behaviour of trimesh: only
-        convex meshes are solids, and other meshes are surfaces with an empty inside.
+        Whether a closed mesh is a solid, which collides with objects inside it. With False, as in trimesh, only convex
+        meshes are solids. Other meshes are surfaces, and do not collide with objects inside them.
 
     Notes
     -----
     Differences from trimesh:
 
-    - An object inside a closed mesh collides with it, see ``solid``. In a query on two managers, ``solid`` of the
-      manager whose method is called applies.
+    - An object inside a closed mesh collides with it, see ``solid``. A query of two managers uses ``solid`` of the
+      manager whose method is called.
     - A transform with scale, shear or reflection is applied to the mesh. trimesh passes it to fcl, which then misses
-      collisions. A transform that is not finite, flattens the mesh, or is not an affine (4, 4) matrix is an error.
+      collisions. A transform that is not finite, is not an affine (4, 4) matrix, or flattens the mesh is an error.
     - Transforms keep their digits. trimesh's ``add_object`` rounds them to 32 bits.
-    - ``index`` is the face of a mesh, also of a convex mesh. trimesh returns -1 for convex meshes.
+    - ``index`` returns the index of a face, also for a convex mesh. trimesh returns -1 for convex meshes.
     - Overlapping convex meshes have one contact, as in trimesh. Its point is midway between the two witness points of
       the depth, and its faces are nearest to them. If several separating translations are equally short, fcl chooses
       one by the order of vertices, and sometimes a longer one. Other meshes have a contact for each pair of
       intersecting faces. If one mesh is inside the other, they have one contact with the nearest faces.
-    - The normal of a contact points from the first object to the second. The first of two objects of one manager is the
-      first in the order of names. Otherwise it is the object of this manager. The order of fcl is not documented.
+    - The normal of a contact points from the first object to the second. Within one manager, the first object is that
+      whose name is the first in sorted order. In other queries it is the object of this manager. The order of fcl is
+      not documented.
     - The depth of a contact of convex meshes is the depth of the meshes, along the normal, as in trimesh. The depth of
-      other contacts is that of the two faces: the lesser of the two depths of one face behind the plane of the other.
-      A translation of the second face by this depth along the normal separates the faces. fcl defines the depth of
-      faces differently. `gjk3d.signed_distance` bounds the depth of whole non-convex meshes.
+      other contacts is that of the two faces. Each face has a depth behind the plane of the other face, and the lesser
+      depth is returned. A translation of the second face by this depth along the normal separates the faces. fcl
+      defines the depth of faces differently. `gjk3d.signed_distance` bounds the depth of whole non-convex meshes.
     - The distance of overlapping convex meshes is minus their depth, as in trimesh. The distance of other overlapping
-      meshes is 0. trimesh returns minus the depth of some face if one of them is convex. The least distance of all
-      pairs is returned. trimesh stops at the first pair that overlaps.
-    - Without pairs the distance is the largest float, as in trimesh. Names and data are None. ``min_distance_internal``
-      of trimesh raises an error.
+      meshes is 0. trimesh returns minus the depth of a face if one of them is convex.
+    - The least distance of all pairs is returned. trimesh stops at the first pair that overlaps.
+    - Without pairs the distance is the largest float, as in trimesh, and names and data are None.
+      ``min_distance_internal`` of trimesh raises an error.
     - ``add_object`` returns a `gjk3d.compat.CollisionObject`. Only the manager's ``set_transform`` moves it.
     - A later change of a mesh does not change its object.
     - fcl's own functions are missing: ``mesh_to_BVH`` and ``mesh_to_convex``. Managers of trimesh cannot be passed.
@@ -372,7 +363,7 @@ class CollisionManager:
     # --- changes -------------------------------------------------------------------------------------------------
 
     def add_object(self, name: Hashable, mesh: Any, transform: OnePose = None) -> CollisionObject:
-        """Add an object, which replaces an earlier one of the same name.
+        """Add an object. It replaces an object of the same name.
 
         Parameters
         ----------
@@ -391,7 +382,7 @@ class CollisionManager:
         Raises
         ------
         PoseError, ShapeError
-            The input is not valid; the message names the fault. Both are ValueError.
+            The transform or the mesh is not valid. Both errors are ValueErrors.
         """
         return self._objects.place(name, mesh, transform)
 
@@ -423,7 +414,7 @@ class CollisionManager:
         Raises
         ------
         SceneError, PoseError
-            No object has this name, or the transform is not valid. Both are ValueError.
+            No object has this name, or the transform is not valid. Both errors are ValueErrors.
         """
         self._objects.move(name, transform)
 
@@ -455,22 +446,22 @@ class CollisionManager:
         transform : (4, 4) float, optional
             World from local.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
         is_collision : bool
             Whether any object collides.
         names : set of str
-            With ``return_names``: the colliding objects.
+            With ``return_names``: the names of the colliding objects.
         contacts : list of ContactData
-            The contacts, if ``return_data``. The mesh itself is called ``"__external"``.
+            With ``return_data``: the contacts. The name of the mesh in them is ``"__external"``.
         """
         guest = self._objects.guest(mesh, transform)
         if not (return_names or return_data):
             return Query(self._objects, guest, self._solid).any_collides(0.0)
         hit, names, data = collisions(self._objects, guest, self._solid, return_data)
-        return as_asked(hit, {a for a, _ in names}, return_names, data, return_data)
+        return with_requested(hit, {a for a, _ in names}, return_names, data, return_data)
 
     @overload
     def in_collision_internal(self) -> bool: ...
@@ -488,21 +479,21 @@ class CollisionManager:
         Parameters
         ----------
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
         is_collision : bool
             Whether any pair collides.
         names : set of 2-tuple of str
-            With ``return_names``: the colliding pairs, each in ascending order of names.
+            With ``return_names``: the names of the colliding pairs. The two names of a pair are in sorted order.
         contacts : list of ContactData
             With ``return_data``: the contacts.
         """
         if not (return_names or return_data):
             return Query(self._objects, self._objects, self._solid).any_collides(0.0)
         hit, names, data = collisions(self._objects, self._objects, self._solid, return_data)
-        return as_asked(hit, names, return_names, data, return_data)
+        return with_requested(hit, names, return_names, data, return_data)
 
     @overload
     def in_collision_other(self, other_manager: CollisionManager) -> bool: ...
@@ -528,14 +519,14 @@ class CollisionManager:
         other_manager : CollisionManager
             The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
         is_collision : bool
             Whether any pair collides.
         names : set of 2-tuple of str
-            With ``return_names``: the colliding pairs, the object of this manager first.
+            With ``return_names``: the names of the colliding pairs. The object of this manager is the first of a pair.
         contacts : list of ContactData
             With ``return_data``: the contacts.
         """
@@ -543,7 +534,7 @@ class CollisionManager:
         if not (return_names or return_data):
             return Query(self._objects, theirs, self._solid).any_collides(0.0)
         hit, names, data = collisions(self._objects, theirs, self._solid, return_data)
-        return as_asked(hit, names, return_names, data, return_data)
+        return with_requested(hit, names, return_names, data, return_data)
 
     # --- distances -----------------------------------------------------------------------------------------------
 
@@ -573,21 +564,21 @@ class CollisionManager:
         transform : (4, 4) float, optional
             World from local.
         return_name, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
         distance : float
             In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         name : str
-            With ``return_name``: the nearest object.
+            With ``return_name``: the name of the nearest object.
         data : DistanceData
-            The nearest points, if ``return_data``. The mesh itself is called ``"__external"``.
+            With ``return_data``: the nearest points. The name of the mesh in it is ``"__external"``.
         """
         pair = closest(self._objects, self._objects.guest(mesh, transform), None, self._solid)
         if pair is None:
-            return as_asked(FARTHEST, None, return_name, no_data((None, EXTERNAL)), return_data)
-        return as_asked(pair.distance, pair.a.name, return_name, pair.data if return_data else None, return_data)
+            return with_requested(FARTHEST, None, return_name, no_data((None, EXTERNAL)), return_data)
+        return with_requested(pair.distance, pair.a.name, return_name, pair.data if return_data else None, return_data)
 
     @overload
     def min_distance_internal(self, name: Hashable | None = None) -> float: ...
@@ -613,14 +604,14 @@ class CollisionManager:
         name : str, optional
             Only pairs with this object.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
         distance : float
             In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         names : 2-tuple of str
-            With ``return_names``: both names, in ascending order.
+            With ``return_names``: the two names, in sorted order.
         data : DistanceData
             With ``return_data``: the nearest points.
 
@@ -632,9 +623,9 @@ class CollisionManager:
         single = None if name is None else self._objects.find(name)
         pair = closest(self._objects, self._objects, single, self._solid)
         if pair is None:
-            return as_asked(FARTHEST, None, return_names, None, return_data)
+            return with_requested(FARTHEST, None, return_names, None, return_data)
         names: Any = tuple(sorted((pair.a.name, pair.b.name))) if return_names else None
-        return as_asked(pair.distance, names, return_names, pair.data if return_data else None, return_data)
+        return with_requested(pair.distance, names, return_names, pair.data if return_data else None, return_data)
 
     @overload
     def min_distance_other(self, other_manager: CollisionManager) -> float: ...
@@ -653,35 +644,36 @@ class CollisionManager:
     def min_distance_other(
         self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
     ) -> Any:
-        """Return the distance of the nearest two objects, one of this manager and one of another.
+        """Return the distance of the nearest two objects, one of this manager and one of another manager.
 
         Parameters
         ----------
         other_manager : CollisionManager
             The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
-            What to return in addition.
+            Whether the names and the data below are returned too.
 
         Returns
         -------
         distance : float
             In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         names : 2-tuple of str
-            With ``return_names``: both names, the object of this manager first.
+            With ``return_names``: the two names. The object of this manager is the first.
         data : DistanceData
             With ``return_data``: the nearest points.
         """
         pair = closest(self._objects, _objects_of(other_manager), None, self._solid)
         if pair is None:
-            return as_asked(FARTHEST, (None, None), return_names, no_data((None, None)), return_data)
+            return with_requested(FARTHEST, (None, None), return_names, no_data((None, None)), return_data)
         names = pair.a.name, pair.b.name
-        return as_asked(pair.distance, names, return_names, pair.data if return_data else None, return_data)
+        return with_requested(pair.distance, names, return_names, pair.data if return_data else None, return_data)
 
 
 def _objects_of(manager: Any) -> Objects:
     if not isinstance(manager, CollisionManager):
         kind = f"{type(manager).__module__}.{type(manager).__name__}"
         raise TypeError(
-            f"other_manager is {with_article(kind)}, expected a gjk3d.CollisionManager. Build it with gjk3d too."
+            f"other_manager is {with_article(kind)}, expected a gjk3d.CollisionManager. Build it with "
+            "gjk3d.CollisionManager() too."
         )
     return manager._objects

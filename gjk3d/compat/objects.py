@@ -1,9 +1,4 @@
-"""Objects of trimesh's collision manager, and its data of a pair.
-
-trimesh's data of a pair are contacts and nearest points.
-
-The objects of a manager are meshes at poses, the tree of their boxes, and each distinct mesh once.
-"""
+"""The objects of a `CollisionManager`, and trimesh's types for its results: contacts and nearest points."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import PoseError, SceneError, ShapeError
-from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, parts, pose_rows
+from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, is_plain, parts, pose_rows
 from gjk3d.scene import objects as scene
 from gjk3d.scene.pairs import ALL
 from gjk3d.typing import Array
@@ -29,7 +24,9 @@ Names = Sequence[Hashable]
 
 
 class ContactData:
-    """A contact of two objects, or of a face of each. The notes of `CollisionManager` define its normal and depth.
+    """A contact of two convex objects, or of a face of each of two objects.
+
+    The notes of `CollisionManager` define the normal and the depth.
 
     Parameters
     ----------
@@ -38,9 +35,10 @@ class ContactData:
     faces : sequence of int
         Index of a triangle of each object at the contact.
     normal, point : (3,) float
-        Unit normal from the first object to the second, and a common point, in world coordinates.
+        Unit normal from the first object to the second, and the point of the contact, in world coordinates.
     depth : float
-        Length of the translation of the second object along the normal that separates them, in the meshes' unit.
+        Length of the translation of the second object along the normal that separates the two convex objects or the
+        two faces, in the meshes' unit.
 
     Examples
     --------
@@ -56,7 +54,8 @@ class ContactData:
     """
 
     __slots__ = ("_found", "_row")
-    #: of a pair: its names, its faces or a function that computes the faces of a row, and points, normals and depths
+    #: all contacts of a pair: the names, the faces of each contact or a function that computes them for an index, and
+    #: rows with the point, the normal and the depth. ``_row`` is the index of this contact.
     _found: tuple[Names, Any, Array]
 
     def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
@@ -75,16 +74,19 @@ class ContactData:
 
     @property
     def point(self) -> Array:
-        """Common point of the faces, or middle of the overlap of convex objects, (3,), in world coordinates."""
+        """Point of the contact, (3,), in world coordinates.
+
+        For convex objects it is midway between the two witness points of the depth. For two faces it is on both.
+        """
         return self._found[2][self._row, :3].copy()
 
     @property
     def depth(self) -> float:
-        """Length of the separating translation along the normal, at least 0, in the meshes' unit."""
+        """Length of the separating translation along the normal, in the meshes' unit. At least 0."""
         return float(self._found[2][self._row, 6])
 
     def index(self, name: Hashable) -> int:
-        """Return the face index for the object of this name.
+        """Return the index of the face at the contact, for the object of this name.
 
         Parameters
         ----------
@@ -108,7 +110,7 @@ class DistanceData:
     points : sequence of (3,) float
         The nearest points, in world coordinates.
     distance : float
-        Distance of the objects, in the meshes' unit, as in the notes of `CollisionManager`.
+        Distance of the objects in the meshes' unit. The notes of `CollisionManager` define it for overlapping objects.
 
     Examples
     --------
@@ -133,7 +135,7 @@ class DistanceData:
         return self._distance
 
     def index(self, name: Hashable) -> int:
-        """Return the face with the nearest point, for the object of this name.
+        """Return the index of the face that contains the nearest point, for the object of this name.
 
         Parameters
         ----------
@@ -145,7 +147,7 @@ class DistanceData:
         return self._faces[self._pair.index(name)]
 
     def point(self, name: Hashable) -> Array | None:
-        """Return the nearest point, (3,), of the object of this name.
+        """Return the nearest point (3,) of the object of this name in world coordinates, or None without pairs.
 
         Parameters
         ----------
@@ -158,28 +160,30 @@ class DistanceData:
 # --- objects ---------------------------------------------------------------------------------------------------------
 
 
-_FLAT = 1e-12  #: least ratio of two singular values of a transform; below it the inverse is not accurate
-_ROUND = 1e-13  #: relative to its greatest coordinate: a convex mesh this close to its hull is replaced by the hull
-EXTERNAL = "__external"  #: trimesh's name of the mesh outside the manager
-Key = tuple[Hashable, bytes]  #: of a mesh: its content, and the deformation by its transform, empty if there is none
+_FLAT = 1e-12  #: least ratio of the singular values of a transform; the inverse of a flatter one is not accurate
+#: the hull replaces a mesh that is at most this far from it, relative to the greatest coordinate of the mesh
+_ROUND = 1e-13
+EXTERNAL = "__external"  #: trimesh's name for a mesh that is not in the manager
+#: key of a mesh: its content, and the matrix of its deformation as bytes, which are empty without a deformation
+Key = tuple[Hashable, bytes]
 
 
 class CollisionObject:
-    """A mesh in a manager, the return value of ``add_object``.
+    """An object of a `CollisionManager`, the return value of ``add_object``.
 
     Attributes
     ----------
     name : hashable
-        The name in ``add_object``.
+        The name of the object.
     mesh : Mesh
-        The mesh of the queries, with the scale of its transform applied.
+        The mesh for queries. Scale, shear and reflection of the transform are applied to it.
     transform : (4, 4) float
-        The last transform.
+        The transform of the last ``add_object`` or ``set_transform``.
 
     Parameters
     ----------
     name, number, owner
-        Name, number and owner; the manager sets them.
+        Set by the manager.
 
     Examples
     --------
@@ -193,14 +197,14 @@ class CollisionObject:
     __slots__ = ("_keys", "_number", "_owner", "mesh", "name", "transform")
     mesh: Mesh
     transform: Array
-    _keys: tuple[Key, ...]  #: of the original mesh, and of the mesh deformed by its transform if it differs
+    _keys: tuple[Key, ...]  #: key of the original mesh, and that of the deformed mesh if the transform is not rigid
 
     def __init__(self, name: Hashable, number: int, owner: Objects) -> None:
         self.name, self._number, self._owner = name, number, owner
 
     @property
     def _row(self) -> Array:
-        """The pose, as twelve numbers."""
+        """The pose row (12,) of the object."""
         row: Array = self._owner.scene.rows[self._number, :12]
         return row
 
@@ -217,21 +221,22 @@ class CollisionObject:
 
 
 class Objects:
-    """Objects by name, and the scene for queries on them. The number of an object is its slot in the scene.
+    """The objects of a manager, and a scene for queries about them. The number of an object is its slot in the scene.
 
-    In the scene a convex mesh is replaced by its hull. For other meshes the scene finds pairs whose boxes are close.
-    ``lender`` has meshes that are used again.
+    The scene has the convex hull of a convex mesh in place of the mesh. ``lender`` are other objects, whose meshes are
+    used again if they are equal.
     """
 
     def __init__(self, lender: Objects | None = None) -> None:
         self._lender = lender
         self._guest: Objects | None = None
-        self._last: tuple[Any, bytes, bytes] | None = None  #: the last guest's mesh, and its content
+        self._last: tuple[Any, bytes, bytes] | None = None  #: the mesh of the last guest, and its content
         self.named: dict[Hashable, CollisionObject] = {}
-        self.at: dict[int, CollisionObject] = {}
+        self.at: dict[int, CollisionObject] = {}  #: objects by number
         self.scene = scene.Objects()
-        self._meshes: dict[Key, list[Any]] = {}  #: each distinct mesh, its number of objects, its stand-in
-        self._local = np.zeros((0, 6))  #: by number: the centre of the box of each mesh, and half its size
+        #: for each key: the mesh, the number of objects that use it, and the mesh or its hull for the scene
+        self._meshes: dict[Key, list[Any]] = {}
+        self._local = np.zeros((0, 6))  #: for each number, centre and half size of the box of the mesh in its frame
 
     def __len__(self) -> int:
         return len(self.named)
@@ -239,7 +244,7 @@ class Objects:
     # --- changes -------------------------------------------------------------------------------------------------
 
     def place(self, name: Hashable, mesh: Any, transform: Any) -> CollisionObject:
-        """Add an object, or replace the object of that name."""
+        """Add an object. It replaces an object of the same name."""
         row = np.empty((1, WIDTH))
         linear, matrix = _split(np.eye(4) if transform is None else transform, name, row)
         key = key_of(mesh, f"mesh of {name!r}"), b""
@@ -255,7 +260,7 @@ class Objects:
         return new
 
     def _place(self, new: CollisionObject, row: Array) -> None:
-        """Add an object with a pose row (1, 13) to the scene, in the next slot, which is its number."""
+        """Add an object to the scene at a pose row (1, 13). Its number must be the next slot of the scene."""
         if new._number >= len(self._local):
             self._local = np.concatenate([self._local, np.zeros((new._number + 1, 6))])
         low, high = new.mesh.bounds
@@ -275,14 +280,8 @@ class Objects:
     def move(self, name: Hashable, transform: Any) -> None:
         """Set the transform of an object."""
         moved = self.find(name)
-        if (
-            type(transform) is np.ndarray
-            and transform.dtype == np.float64
-            and transform.shape == (4, 4)
-            and transform.flags.carray
-            and len(moved._keys) == 1
-            and check_row(transform, self.scene.rows, moved._number) == 0
-        ):
+        simple = len(moved._keys) == 1 and is_plain(transform)
+        if simple and check_row(transform, self.scene.rows, moved._number) == 0:
             moved.transform = transform.copy()
             self.scene.moved.add(moved._number)
             return
@@ -299,7 +298,7 @@ class Objects:
         moved.transform = matrix
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
-        """Return `Objects` with only this mesh, for a query against these objects. They are cached for equal meshes."""
+        """Return `Objects` that contain only this mesh, for a query. They are cached for equal meshes."""
         guest = self._guest
         if guest is None:
             guest = self._guest = Objects(self)
@@ -312,20 +311,20 @@ class Objects:
         return guest
 
     def find(self, name: Hashable) -> CollisionObject:
-        """Return the object of a name."""
+        """Return the object of this name. Raise a SceneError if no object has this name."""
         if name not in self.named:
             raise SceneError(f"{name} not in collision manager!{nearest(name, map(str, self.named))}")
         return self.named[name]
 
     def _deformed(self, key: Key, mesh: Mesh, linear: Array | None) -> tuple[tuple[Key, ...], Mesh]:
-        """Return the keys and the mesh of an object, deformed by the part of its transform that is not rigid."""
+        """Return the keys and the mesh of an object. ``linear`` is the matrix that deforms the mesh, or None."""
         if linear is None:
             return (key,), mesh
         deformed_key = key[0], linear.tobytes()
         return (key, deformed_key), self._acquire(deformed_key, partial(mesh._mapped, linear))
 
     def _acquire(self, key: Key, make: Callable[[], Mesh]) -> Mesh:
-        """Return the mesh of a key, which ``make`` creates once, and add 1 to the number of objects that use it."""
+        """Return the mesh of a key, and count one more object that uses it. ``make`` creates a missing mesh."""
         entry = self._meshes.get(key)
         if entry is None:
             mesh = make()
@@ -346,7 +345,7 @@ class Objects:
 
     @property
     def boxes(self) -> Array:
-        """Boxes in the world that contain the meshes, (n, 6): the least, then the greatest corner of each object."""
+        """Boxes (n, 6) of all objects in world coordinates, by number: the lower corner, then the upper corner."""
         count = min(len(self._local), len(self.scene.rows))
         center, half, rows = self._local[:count, :3], self._local[:count, 3:], self.scene.rows[:count]
         turn, shift = parts(rows)
@@ -357,22 +356,22 @@ class Objects:
 
 
 def _label(number: int) -> str:
-    """Return the name of an object in the scene, which sorts like its number."""
+    """Return the name of an object in the scene. Names sort like numbers."""
     return f"{number:012d}"
 
 
 def _content(mesh: Any) -> tuple[bytes, bytes]:
-    """Return the parts of a mesh that can change, as bytes."""
+    """Return the vertices and the faces of a mesh as bytes, to detect changes."""
     return np.asarray(mesh.vertices).tobytes(), np.asarray(mesh.faces).tobytes()
 
 
 def as_mesh(mesh: Any) -> Mesh:
-    """Return a `trimesh.Trimesh`, or anything else with ``vertices`` and ``faces``, as a `gjk3d.Mesh`."""
+    """Return a `trimesh.Trimesh`, or another object with ``vertices`` and ``faces``, as a `gjk3d.Mesh`."""
     return mesh if isinstance(mesh, Mesh) else Mesh(np.array(mesh.vertices), np.array(mesh.faces))
 
 
 def key_of(mesh: Any, what: str) -> Hashable:
-    """Return a key for the content of a mesh: the mesh if it is immutable, else a hash of its arrays."""
+    """Return a key for the content of a mesh. ``what`` names the mesh in the error for other objects."""
     if isinstance(mesh, Mesh):
         return mesh
     vertices, faces = getattr(mesh, "vertices", None), getattr(mesh, "faces", None)
@@ -386,9 +385,10 @@ def key_of(mesh: Any, what: str) -> Hashable:
 
 
 def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, Array]:
-    """Write the rigid part of a transform to ``rows`` (1, 13), and return its other part and the whole transform.
+    """Write the rigid part of a transform to the pose row ``rows`` (1, 13); return its other part and the transform.
 
-    The other part is the (3, 3) matrix to apply to the mesh, or None if the transform is rigid.
+    The other part is the (3, 3) matrix that deforms the mesh, or None if the transform is rigid. If it is a matrix, the
+    rigid part is only the translation.
     """
     what = f"transform of {name!r}"
     matrix = as_matrices(transform, what, single=True)
@@ -404,7 +404,7 @@ def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, A
             stretch = np.linalg.svd(linear, compute_uv=False)
             if not stretch[2] > _FLAT * stretch[0]:
                 raise PoseError(
-                    f"{what} scales the mesh by {stretch.tolist()}, which flattens it. Use factors other than 0."
+                    f"{what} scales the mesh by {stretch.tolist()} and flattens it. Use factors other than 0."
                 )
             shift = np.eye(4)
             shift[:3, 3] = matrix[:3, 3]

@@ -1,9 +1,9 @@
 """Queries in rational arithmetic: the last stage of the solver, and the check of results.
 
-This is pure Python on integers and fractions, and it shares no code with the kernels. Numbers of shapes and poses are
-floats, so they are integers over a power of two. Every sum and product below is exact, and each rounding is documented
-with its direction. The fast solvers are in `narrow` and `convex`. `bodies.rational` converts meshes and other bodies to
-integers.
+The code is pure Python on integers and fractions, and is independent of the kernels. The numbers of shapes and poses
+are floats, so each is an integer divided by a power of two. Sums and products of them are exact, and the direction of
+each rounding is documented. `gjk3d.bodies.rational` converts meshes and other bodies to integers. The fast solvers are
+in `gjk3d.narrow` and `gjk3d.convex`.
 """
 
 from __future__ import annotations

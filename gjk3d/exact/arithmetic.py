@@ -1,4 +1,4 @@
-"""Vectors of integers or fractions, signed square roots, rounding outward to floats, and bounds with their proofs."""
+"""Exact arithmetic: vectors of integers or fractions, signed square roots, outward rounding, and proven bounds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, TypeVar, overload
 
 Vec = tuple[int, int, int]
 FractionVec = tuple[Fraction, Fraction, Fraction]
-Matrix = tuple[Vec, Vec, Vec]  #: by rows
+Matrix = tuple[Vec, Vec, Vec]  #: the rows of a matrix
 _T = TypeVar("_T", int, Fraction)
 ZERO = Fraction(0)
 ORIGIN: FractionVec = (ZERO, ZERO, ZERO)
 
-_DIGITS = 256  #: binary digits of a square root that is bracketed by fractions
+_DIGITS = 256  #: binary digits of the fractions that bracket a square root
 _GREATEST = float.fromhex("0x1.fffffffffffffp+1023")
 
 
@@ -23,12 +23,12 @@ def dot(a: Vec, b: Vec) -> int: ...
 @overload
 def dot(a: Vec | FractionVec, b: FractionVec) -> Fraction: ...
 def dot(a: Any, b: Any) -> Any:
-    """Return a.b."""
+    """Return the dot product of a and b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def cross(a: Vec, b: Vec) -> Vec:
-    """Return a x b."""
+    """Return the cross product of a and b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
@@ -43,46 +43,46 @@ def negative(a: Vec) -> Vec:
 
 
 def stretched(p: Vec, by: int) -> Vec:
-    """Return p times the integer ``by``."""
+    """Return the vector p times the integer ``by``."""
     return p[0] * by, p[1] * by, p[2] * by
 
 
 def columns(matrix: Sequence[tuple[_T, _T, _T]]) -> tuple[tuple[_T, _T, _T], ...]:
-    """Return the columns of a matrix, which is its transpose."""
+    """Return the columns of a matrix, which are the rows of its transpose."""
     return tuple((row[0], row[1], row[2]) for row in zip(*matrix, strict=True))
 
 
 def turned(matrix: Sequence[tuple[_T, _T, _T]], p: tuple[_T, _T, _T]) -> tuple[_T, _T, _T]:
-    """Return the product of the matrix and p."""
+    """Return the product of a matrix and the vector p."""
     x, y, z = (row[0] * p[0] + row[1] * p[1] + row[2] * p[2] for row in matrix)
     return x, y, z
 
 
 def fractions(row: Any) -> FractionVec:
-    """Return three numbers, which may be numpy floats, as exact fractions."""
+    """Return three numbers as exact fractions. ``row`` may be a numpy array."""
     x, y, z = row.tolist() if hasattr(row, "tolist") else row
     return Fraction(x), Fraction(y), Fraction(z)
 
 
 def common_scale(points: Iterable[Iterable[Fraction]]) -> int:
-    """Return the least common denominator of all coordinates."""
+    """Return the least common denominator of all coordinates of points."""
     return lcm(*(c.denominator for p in points for c in p))
 
 
 def scaled_vector(p: FractionVec, scale: int) -> Vec:
-    """Return p times scale, a multiple of its denominators."""
+    """Return p times ``scale``, which is a multiple of all denominators of p."""
     x, y, z = (c.numerator * (scale // c.denominator) for c in p)
     return x, y, z
 
 
 def in_integers(p: FractionVec) -> tuple[Vec, int]:
-    """Return p times a common denominator, and this denominator."""
+    """Return p times its least common denominator, and this denominator."""
     scale = common_scale([p])
     return scaled_vector(p, scale), scale
 
 
 def combine(weights: Iterable[int], points: Iterable[Vec]) -> Vec:
-    """Return the sum of weights times points."""
+    """Return the sum of the points multiplied by their weights."""
     x = y = z = 0
     for w, p in zip(weights, points, strict=True):
         x, y, z = x + w * p[0], y + w * p[1], z + w * p[2]
@@ -90,9 +90,9 @@ def combine(weights: Iterable[int], points: Iterable[Vec]) -> Vec:
 
 
 class Root:
-    """The number ``num / sqrt(den)``, ``den > 0``: the form of a plane's or a point's distance from the origin.
+    """The number ``num / sqrt(den)`` with ``den > 0``. Distances of planes and points from the origin have this form.
 
-    Numbers are compared by sign and square, so no root is ever taken.
+    Two numbers are compared by their signs and squares, so the comparison is exact.
     """
 
     __slots__ = ("den", "num")
@@ -103,13 +103,13 @@ class Root:
 
     @classmethod
     def of(cls, value: Fraction | float) -> Root:
-        """Return a rational number as a root."""
+        """Return a rational number as a `Root`."""
         p, q = value.as_integer_ratio()
         return cls(p, q * q)
 
     @classmethod
     def sqrt(cls, square: Fraction) -> Root:
-        """Return the square root of a rational number, at least 0."""
+        """Return the square root of a rational number that is not negative."""
         p, q = square.numerator, square.denominator
         return cls(p, p * q) if p else cls(0)
 
@@ -131,11 +131,11 @@ class Root:
 
     @property
     def signed_square(self) -> Fraction:
-        """The square of the root, with the sign of the root."""
+        """The square of the number, with the sign of the number."""
         return Fraction(self.num * abs(self.num), self.den)
 
     def bracket(self) -> tuple[Fraction, Fraction]:
-        """Return fractions that enclose the root: equal for a rational root with few digits, else within 2**-200."""
+        """Return two fractions that enclose the number. Their relative difference is below 2**-200."""
         square = self.num * self.num
         shift = max(0, _DIGITS - (square.bit_length() - self.den.bit_length()) // 2)
         scaled = (square << (2 * shift)) // self.den
@@ -146,7 +146,7 @@ class Root:
 
 
 def float_below(x: Fraction) -> float:
-    """Return the greatest float that is at most x."""
+    """Return the greatest float that is not above x."""
     try:
         f = float(x)
     except OverflowError:
@@ -155,12 +155,12 @@ def float_below(x: Fraction) -> float:
 
 
 def float_above(x: Fraction) -> float:
-    """Return the least float that is at least x."""
+    """Return the least float that is not below x."""
     return 0.0 - float_below(-x)  # no negative zero
 
 
 def sqrt_bounds(x: Fraction) -> tuple[float, float]:
-    """Return floats that enclose the square root of x: equal if it is a float, else neighbours.
+    """Return two floats that enclose the square root of x. They are equal if the root is a float, else neighbours.
 
     Examples
     --------
@@ -173,14 +173,14 @@ def sqrt_bounds(x: Fraction) -> tuple[float, float]:
 
 
 class Enclosure:
-    """Bounds of the signed distance of two cores, each with an exact proof.
+    """Proven bounds of the signed distance of two cores, and the bounds that a search has to prove.
 
     Parameters
     ----------
     want_low, want_high : Fraction, optional
-        The bounds to prove. A search stops when both are proven, or one is refuted. None requires no bound.
+        The bounds to prove. A search stops when both are proven, or one is refuted. None means that no bound is needed.
     stop : bool
-        With False a search always continues to the exact value.
+        If False, a search continues until it finds the exact value.
     """
 
     __slots__ = ("high", "low", "normal", "stop", "want_high", "want_low")
@@ -193,15 +193,15 @@ class Enclosure:
         self.stop = stop
         self.low: Root | None = None
         self.high: Root | None = None
-        self.normal: Vec = (1, 0, 0)  #: that proved ``low``
+        self.normal: Vec = (1, 0, 0)  #: the normal that proves ``low``
 
     def raise_low(self, bound: Root, normal: Vec) -> None:
-        """Set the lower bound to ``bound`` if this is greater, with the normal that proves it."""
+        """Set the lower bound and the normal that proves it, if ``bound`` is greater than the lower bound so far."""
         if self.low is None or self.low < bound:
             self.low, self.normal = bound, normal
 
     def drop_high(self, bound: Root) -> None:
-        """Set the upper bound to ``bound`` if this is less."""
+        """Set the upper bound, if ``bound`` is less than the upper bound so far."""
         if self.high is None or bound < self.high:
             self.high = bound
 

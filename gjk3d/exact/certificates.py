@@ -1,16 +1,15 @@
 """Proofs of the bounds of a result from its certificate.
 
-A certificate contains points of A - B, given exactly. `gjk3d.exact.convex_sets` proves that they are points of A - B. A
-single normal proves a lower bound, see `Difference.height`. The numbers are floats, so the points of a curved core are
-on its surface only to rounding. Their greatest distance from the core is proven too, and subtracted from the bound.
+The points of a certificate prove an upper bound of the signed distance, because their differences are points of A - B.
+The normal of a certificate proves a lower bound, see `Difference.height`. The numbers are floats, so a point of a
+curved core may be outside the core by a rounding error. This error is proven too, and is added to the upper bound.
 
-`prove_depth` covers two families of ties, for which EPA in space would need a million triangles:
+`prove_depth` proves the depth of two families of pairs without a certificate. EPA would need a million triangles:
 
-- Two solids of revolution with one axis direction. A ball fits into their difference if a disc fits into the section
-  through the axis and the origin. A polygon in integers proves this. Poses are rotations only to rounding, and axes are
-  parallel only to rounding. The proof uses sets with the exact symmetry, and the signed distance changes by at most the
-  Hausdorff distance of the sets.
-- Ellipsoids with one centre and the same axes. The argument in `gjk3d.narrow.ties` is valid for fractions too.
+- Two solids of revolution with parallel axes. A ball fits into their difference if a disc fits into the section through
+  the axis and the origin, which a polygon proves. Poses are rotations, and axes are parallel, only up to rounding. The
+  proof uses sets with exact symmetry. The signed distance differs at most by the Hausdorff distance of the sets.
+- Ellipsoids with a common centre and the same axes. The argument in `gjk3d.narrow.ties` holds for fractions too.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ NOT_ROUND = "the surface does not enclose the origin"
 
 
 class Proof(NamedTuple):
-    """The bound that a certificate proves.
+    """The upper bound that a certificate proves.
 
     Attributes
     ----------
@@ -68,7 +67,9 @@ class Proof(NamedTuple):
 
 
 def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number]) -> Proof:
-    """Return the proof of an upper bound: the distance from the origin to a convex combination of points of A - B.
+    """Return the upper bound that a convex combination of points of A - B proves: its distance from the origin.
+
+    The weights are divided by their sum.
 
     Examples
     --------
@@ -87,23 +88,24 @@ def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number])
     total = sum(shares, Fraction(0))
     if total == 0:
         return Proof(None, "the weights sum to 0")
-    # floats seldom sum to 1 exactly, so they are divided by their sum
+    # the sum of floats is seldom exactly 1
     mean = [sum((w * row[k] for w, row in zip(shares, rows, strict=True)), Fraction(0)) / total for k in range(3)]
     return Proof(Root.sqrt(sum((c * c for c in mean), Fraction(0))))
 
 
 def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[int]]) -> Proof:
-    """Return the proof of the bound -r, where r is the distance from the origin to a closed surface that encloses it.
+    """Return the upper bound that a closed surface around the origin proves: minus its distance from the origin.
 
-    The surface consists of points of A - B and need not be convex. The winding number is constant within the ball that
-    the surface does not touch, and zero outside the hull of the points. So the ball is in the hull, and the hull is in
-    A - B.
+    The corners of the surface are points of A - B, and it need not be convex. The ball around the origin up to the
+    surface is in the hull of the corners, because the winding number is constant in the ball, and zero outside the
+    hull. The hull is in A - B.
 
     Parameters
     ----------
     points : iterable of three numbers
+        Points of A - B.
     faces : iterable of three ints
-        Triangles with a consistent orientation.
+        Triangles of the points, with a consistent orientation.
     """
     rows = [fractions(p) for p in points]
     scale = common_scale(rows)
@@ -111,7 +113,7 @@ def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[i
     triangles = [(int(i), int(j), int(k)) for i, j, k in faces]
     for face in triangles:
         if not all(0 <= i < len(vertices) for i in face):
-            return Proof(None, f"face {face} names missing vertices")
+            return Proof(None, f"face {face} has the index of a missing vertex")
     edges = Counter(edge for i, j, k in triangles for edge in ((i, j), (j, k), (k, i)))
     for (i, j), uses in edges.items():
         if edges[j, i] != uses:
@@ -132,14 +134,12 @@ def _distance(*triangle: Vec) -> Root:
 
 
 def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
-    """Return the winding number about the origin of a closed surface that does not touch the origin.
+    """Return the winding number about the origin of a closed surface that does not contain the origin.
 
-    The winding number is the number of signed crossings of a ray that hits no edge. A plane contains at most two of the
-    directions (1, k, k^2), so such a ray exists.
+    It is the sum of the signs of the crossings of the surface and a ray that hits no edge. Such a ray exists, because a
+    plane contains at most two of the directions (1, k, k^2).
     """
-    faces = [
-        (a, b, c) for a, b, c in corners if dot(a, cross(b, c))
-    ]  # the plane of every other triangle contains the origin
+    faces = [abc for abc in corners if dot(abc[0], cross(abc[1], abc[2]))]  # planes through the origin are not crossed
     for k in count(1):
         ray = (1, k, k * k)
         total = 0
@@ -156,22 +156,26 @@ def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
     raise AssertionError("unreachable")
 
 
-_NEAR = 16  #: a bracket of the tolerance over this is narrow enough, since only its upper end is used
+_NEAR = 16  #: ratio of the greatest to the first tolerance when a point is proven to be near a core
 
 
 def judge_carried(
     certificate: Any, a: Side, b: Side, difference: Difference, tolerance: Fraction, proof: Enclosure
 ) -> list[str]:
-    """Return the flaws of a certificate of two bounded cores. Without flaws, its bounds are entered in ``proof``.
+    """Return the flaws of a certificate of two bounded cores. Bounds of a valid certificate are added to ``proof``.
 
     Parameters
     ----------
     certificate : Certificate
+        The certificate of the result.
     a, b : Side
+        The shapes.
     difference : Difference
         The difference of the placed cores.
     tolerance : Fraction
-        The greatest distance of a point from its core that rounding explains.
+        The greatest distance of a point from its core that rounding can cause.
+    proof : Enclosure
+        The bounds to prove, and the bounds that are proven so far.
     """
     flaw = _form(certificate, "weights", "surface", "section")
     if flaw:
@@ -181,7 +185,7 @@ def judge_carried(
     for side in (a, b):
         support = fractions(getattr(certificate, f"support_{side.name}"))
         rows = [fractions(row) for row in getattr(certificate, f"points_{side.name}")]
-        # the direction of a point is a hint along which it may be the support point of the core
+        # a point is probably the support point of the core along its direction
         hints = {p: side.towards(d) for p, d in zip(rows, certificate.directions, strict=True) if any(d)}
         hints.setdefault(support, side.towards(certificate.normal))
         named = {f"support_{side.name}": support, **{f"points_{side.name}[{i}]": row for i, row in enumerate(rows)}}
@@ -209,7 +213,10 @@ def judge_carried(
 
 
 def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: Fraction) -> list[str]:
-    """Return the flaws of the certificate of a core and a half-space whose normal is ``up``."""
+    """Return the flaws of a certificate of a shape and a half-space with the normal ``up``.
+
+    ``placed`` is the core of the shape in world coordinates. See `judge_carried` for ``tolerance``.
+    """
     flaw = _form(certificate, "plane")
     if flaw:
         return [flaw]
@@ -227,14 +234,14 @@ def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: F
 
 
 def _reaches(point: FractionVec, n: Vec, top: Root, tolerance: Fraction) -> bool:
-    """Return whether the height of a point along n is the support value, to rounding."""
+    """Return whether the height of a point along n is at least the support value ``top`` minus ``tolerance``."""
     reached = dot(n, point)
     root = Root(reached.numerator, reached.denominator**2 * dot(n, n))
     return not root.bracket()[1] < top.bracket()[0] - tolerance
 
 
 def _form(certificate: Any, *kinds: str) -> str:
-    """Return the flaw of a certificate's form. Empty if the form is valid."""
+    """Return a flaw in the kind, the shapes of the arrays or the numbers of a certificate, or an empty text."""
     if not isinstance(certificate, Certificate):
         return f"it is {kind_of(certificate)}"
     if certificate.kind not in kinds:
@@ -257,14 +264,15 @@ def _form(certificate: Any, *kinds: str) -> str:
 
 
 def _grain(points: Iterable[FractionVec]) -> Fraction:
-    """Return a bound of the rounding error of the coordinates of points, with a margin."""
+    """Return an upper bound of the rounding error of the coordinates of points."""
     return Fraction(8 * ulp(max(float(abs(c)) for p in points for c in p)))
 
 
 def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | None = None) -> Fraction:
-    """Return an upper bound on the distance of a point outside a core, or a lower bound if it exceeds the tolerance.
+    """Return an upper bound of the distance of a point from a core, 0 for a point inside.
 
-    ``hint`` is a direction along which the point may be the support point.
+    If the distance exceeds the tolerance, a lower bound is returned. ``hint`` is a direction along which the point may
+    be the support point.
     """
     if len(body.terms) == 1 and len(body.terms[0].sets) == 1 and not body.curved:
         at, scale = in_integers(point)
@@ -278,29 +286,30 @@ def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | No
 
 
 def _upper(certificate: Certificate, vectors: list[FractionVec], outside: Fraction) -> tuple[Root | None, str]:
-    """Return the upper bound that a certificate proves, or its flaw."""
+    """Return the upper bound that the vectors of A - B in a certificate prove, and the flaw if they prove nothing.
+
+    ``outside`` is an upper bound of the distance of a vector from A - B.
+    """
     if certificate.kind not in ("weights", "surface"):
         return None, ""
     if certificate.kind == "weights":
         proof = weights_proof(vectors, np.asarray(certificate.weights, dtype=float).tolist())
     else:
         proof = surface_proof(vectors, certificate.faces.tolist())
-    if (
-        proof.flaw == NOT_ROUND
-    ):  # near contact this depends on rounding: the certificate proves nothing, but is not wrong
+    if proof.flaw == NOT_ROUND:  # near contact rounding can cause this, so the certificate is not wrong
         return None, ""
     if proof.bound is None or outside == 0:
         return proof.bound, proof.flaw
     return Root.of(proof.bound.bracket()[1] + outside), ""
 
 
-_STEPS = 400  #: vertices of a polygon
+_STEPS = 400  #: greatest number of vertices of a polygon
 _IDENTITY: Matrix = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 _Plane = tuple[int, int]
 
 
 def prove_depth(a: Side, b: Side, proof: Enclosure) -> None:
-    """Lower the upper bound of the signed distance to the bound that the symmetry of the pair proves, if any."""
+    """Add the upper bound of the signed distance that the symmetry of a pair proves to ``proof``, if it has one."""
     for family in (_concentric, _revolved):
         if not proof.high_proven:
             family(a, b, proof)
@@ -325,7 +334,7 @@ def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
         return
     angle = askew * (1 + askew)  # asin(x) <= x (1 + x) up to 1/100
     error = 4 * a.at.stretch * _reach(a.body) + (4 * b.at.stretch + angle) * _reach(b.body)
-    # the centre of B, along the axis and across it
+    # the coordinates of the centre of B, along the axis and at right angles to it
     o = _offset(a.at, b.at)
     along2 = dot(u, o)
     low, high = Root(along2.numerator, dot(u, u) * along2.denominator**2).bracket()
@@ -338,7 +347,7 @@ def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
 
 
 def _axes(body: Body) -> list[int]:
-    """Return the indices of the frame's axes that are axes of revolution of the body: none, one, or all three."""
+    """Return the indices of the frame's axes that are axes of revolution of a body: none, one, or all three."""
 
     def about(k: int) -> bool:
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -356,7 +365,7 @@ def _diagonal(ball: Matrix) -> bool:
 
 
 def _reach(body: Body) -> Fraction:
-    """Return a bound of the distance of a body's points from the origin of its frame."""
+    """Return an upper bound of the distance of a body's points from the origin of its frame."""
     squares = []
     for term in body.terms:
         boxes = [tuple(max(abs(p[i]) for p in points) for i in range(3)) for points in term.sets]
@@ -376,7 +385,7 @@ def _shift(x: Fraction, z: Fraction) -> Placement:
 
 
 def _axis_to_z(body: Body, k: int, sign: int) -> Body:
-    """Return the body rotated so that axis k becomes z for ``sign`` 1, and -z for ``sign`` -1."""
+    """Return a body rotated so that its axis k becomes the z axis for ``sign`` 1, or the -z axis for ``sign`` -1."""
     order = ((k + 1) % 3, (k + 2) % 3, k)
     signs = (1, sign, sign)
 
@@ -395,7 +404,10 @@ def _axis_to_z(body: Body, k: int, sign: int) -> Body:
 
 
 def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None:
-    """Grow a polygon in the section y = 0 of the difference until the disc in it proves the wanted bound."""
+    """Add vertices to a polygon in the section y = 0 of the difference until the disc in it proves the wanted bound.
+
+    ``error`` is an upper bound of the difference between the signed distances of the symmetric and the actual sets.
+    """
     points: set[_Plane] = set()
 
     def support_point(x: int, z: int) -> _Plane:
@@ -429,7 +441,7 @@ def _turn(p: _Plane, q: _Plane, r: _Plane) -> int:
 
 
 def _convex_hull(points: list[_Plane]) -> list[_Plane]:
-    """Return the corners of the hull of sorted points, anticlockwise (Andrew's monotone chain)."""
+    """Return the corners of the convex hull of sorted points, anticlockwise (Andrew's monotone chain)."""
     chains = []
     for run in (points, points[::-1]):
         chain: list[_Plane] = []
@@ -441,7 +453,7 @@ def _convex_hull(points: list[_Plane]) -> list[_Plane]:
     return chains[0] + chains[1]
 
 
-# --- ellipsoids round one centre --------------------------------------------------------------------------------------
+# --- ellipsoids with a common centre ----------------------------------------------------------------------------------
 
 
 def _concentric(a: Side, b: Side, proof: Enclosure) -> None:
@@ -454,14 +466,14 @@ def _concentric(a: Side, b: Side, proof: Enclosure) -> None:
     off = sum(abs(abs(relative[i][j]) - (j == order[i])) for i in range(3) for j in range(3))
     o = _offset(a.at, b.at)
     moved = sum(map(abs, o), ZERO) + 4 * a.at.stretch * max(radii[0])
-    # `off` is of R_a' R_b: it has the stretch of R_b, and R_a' is the inverse of R_a only to the stretch of R_a
+    # `off` is an error of R_a' R_b. The stretch of R_b adds to it, and R_a' is the inverse of R_a up to its stretch
     error = moved + (off + 4 * a.at.stretch + 4 * b.at.stretch) * max(radii[1])
     depth = min(radii[0][i] + radii[1][order[i]] for i in range(3))
     proof.drop_high(Root.of(error - depth))
 
 
 def _radii(body: Body) -> FractionVec | None:
-    """Return the half axes of an ellipsoid centred in its frame; None for any other body."""
+    """Return the half axes of an ellipsoid whose centre and axes are those of its frame, or None for other bodies."""
     term = body.terms[0]
     centered = all(len(points) == 1 and not any(points[0]) for points in term.sets)
     if len(body.terms) > 1 or not centered or len(term.balls) != 1 or not _diagonal(term.balls[0]):

@@ -1,13 +1,13 @@
-"""Shapes as exact convex sets, made of points and of linear images of the unit ball, and their Minkowski difference.
+"""Shapes as exact convex sets of points and linear images of the unit ball, and the Minkowski difference of two sets.
 
-A term is a sum of point sets and of balls. A set is the hull of its terms, inflated by a radius::
+A term is a Minkowski sum of point sets and of balls. A set is the hull of its terms, inflated by a radius::
 
     box, hull      one set of vertices              cylinder    two points + a disc, which is a squeezed ball
     sphere         one point, a radius              cone        the apex, or the base's centre + a disc
     capsule        two points, a radius             ellipsoid   one point + a stretched ball
 
-A support value is a sum of rational numbers and square roots of rational numbers. The support of the difference A - B
-is exact for vertices, and bracketed to 2**-63 for balls. A point with weights in the unit ball is always in the set.
+A support value is a sum of rational numbers and of square roots of rational numbers. The support of the difference
+A - B is exact for point sets, and is bracketed to 2**-63 for balls.
 """
 
 from __future__ import annotations
@@ -46,26 +46,27 @@ from gjk3d.typing import Array
 
 
 class Term(NamedTuple):
-    """A sum of the hulls of point sets and of images of the unit ball, in integers."""
+    """The Minkowski sum of the hulls of point sets and of images of the unit ball."""
 
     sets: tuple[tuple[Vec, ...], ...]
-    balls: tuple[Matrix, ...]
+    balls: tuple[Matrix, ...]  #: the matrix that maps the unit ball to each image
 
 
 class Body(NamedTuple):
-    """The hull of terms with coordinates over ``scale``, and bounds of its radius.
+    """The hull of terms, inflated by a radius.
 
-    A pose is a rotation only to rounding, so the image of the ball of the radius is between two balls of these radii.
+    A pose is a rotation only up to rounding. It maps a ball to a set that encloses the ball with ``radius_low`` and is
+    enclosed by the ball with ``radius_high``.
     """
 
     terms: tuple[Term, ...]
-    scale: int
+    scale: int  #: all integers of the terms are divided by this number
     radius_low: Fraction
     radius_high: Fraction
 
     @property
     def curved(self) -> bool:
-        """Whether the core is curved, so that it is not only the hull of vertices."""
+        """Whether a term contains a ball, so that the core is not a polytope."""
         return any(term.balls for term in self.terms)
 
 
@@ -101,7 +102,7 @@ def _ellipsoid(x: Fraction, y: Fraction, z: Fraction) -> list[_RawTerm]:
 
 
 def _primitive(kind: int, numbers: Any) -> list[_RawTerm]:
-    """Return the terms of a primitive as composed shapes store it, see `gjk3d.shapes.layout`."""
+    """Return the terms of a primitive from its kind and its numbers, see `gjk3d.shapes.layout`."""
     n = [Fraction(x) for x in np.asarray(numbers, dtype=float).tolist()]
     if kind == layout.HULL:
         third = len(n) // 3
@@ -128,7 +129,7 @@ def _placed_part(part: Part) -> list[_RawTerm]:
 
 
 def _composed(shape: Composed) -> list[_RawTerm]:
-    """Return the terms of a composed shape, each a sum of one term of each part; their hull is the sum of the hulls."""
+    """Return the terms of a composed shape: for each of its sums of parts, all sums of one term of each part."""
     terms: list[_RawTerm] = []
     for parts in shape._terms():
         for choice in product(*(_placed_part(part) for part in parts)):
@@ -140,11 +141,7 @@ def _ball_or_ellipsoid(x: Fraction, y: Fraction, z: Fraction) -> tuple[list[_Raw
     return ([([_on_axis(ZERO)], [])], x) if x == y == z else (_ellipsoid(x, y, z), ZERO)
 
 
-def _of_vertices(shape: Any) -> tuple[list[_RawTerm], Fraction]:
-    return [([[fractions(v) for v in shape.vertices]], [])], ZERO
-
-
-#: terms and radius of a shape, by its class
+#: for each class of shapes, the function that returns the terms and the radius of a shape
 _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
     Box: lambda s: ([([_corners(*(Fraction(x) / 2 for x in s.extents.tolist()))], [])], ZERO),
     Sphere: lambda s: ([([_on_axis(ZERO)], [])], Fraction(s.radius)),
@@ -153,7 +150,10 @@ _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
     Cone: lambda s: (_cone(Fraction(s.radius), Fraction(s.height) / 2), ZERO),
     Ellipsoid: lambda s: _ball_or_ellipsoid(*(Fraction(x) for x in s.radii.tolist())),
     Composed: lambda s: (_composed(s), Fraction(s._rounding())),
-    **dict.fromkeys((Point, Segment, Triangle, Tetrahedron, ConvexHull), _of_vertices),
+    **dict.fromkeys(
+        (Point, Segment, Triangle, Tetrahedron, ConvexHull),
+        lambda s: ([([[fractions(v) for v in s.vertices]], [])], ZERO),
+    ),
 }
 
 
@@ -172,7 +172,7 @@ def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
 
 
 def body_of(shape: Shape) -> Body | None:
-    """Return a shape as an exact set in its local frame, or None if `_MODELS` lacks the shape's class."""
+    """Return a shape as an exact set in its local frame, or None for a class or function that the user defined."""
     return shape._cached("exact", lambda: _to_integers(_raw(shape)))
 
 
@@ -192,7 +192,7 @@ def _to_integers(raw: tuple[list[_RawTerm], Fraction] | None) -> Body | None:
 
 
 def same_set(shape: Shape, candidate: object) -> bool:
-    """Return whether two shapes are defined by the same points, balls and radius, as a box and its hull are."""
+    """Return whether two shapes have the same points, balls and radius, as a box and the hull of its corners have."""
     if shape == candidate:
         return True
     if not isinstance(candidate, Shape):
@@ -209,25 +209,25 @@ def same_set(shape: Shape, candidate: object) -> bool:
 
 
 def stretched_matrix(matrix: Matrix, by: int) -> Matrix:
-    """Return the matrix times a number."""
+    """Return a matrix times the integer ``by``."""
     return stretched(matrix[0], by), stretched(matrix[1], by), stretched(matrix[2], by)
 
 
-# --- placed -----------------------------------------------------------------------------------------------------------
+# --- placed sets ------------------------------------------------------------------------------------------------------
 
 
 class Placement(NamedTuple):
-    """A pose in integers: rotation over ``turn``, translation over ``shift``."""
+    """A pose in integers."""
 
     rotation: Matrix
-    turn: int
+    turn: int  #: the entries of the rotation are divided by this number
     translation: Vec
-    shift: int
-    stretch: Fraction  #: greatest relative change of a length
+    shift: int  #: the entries of the translation are divided by this number
+    stretch: Fraction  #: upper bound of the relative change of a length by the rotation
 
 
 def placement(row: Array) -> Placement:
-    """Return the pose in a kernel row: the float64 matrix after the polar step, see `gjk3d.poses`."""
+    """Return the pose of a pose row, see `gjk3d.poses`."""
     values = [Fraction(x) for x in row[:12].tolist()]
     turn = lcm(*(x.denominator for x in values[:9]))
     shift = lcm(*(x.denominator for x in values[9:]))
@@ -242,7 +242,10 @@ def placement(row: Array) -> Placement:
 
 
 class Mover:
-    """A pose applied to points over one scale. Placed points are cached, and are over the scale ``scale``."""
+    """A pose for points with integer coordinates. Placed points are cached.
+
+    The coordinates of points are divided by the argument ``scale``, those of placed points by the attribute ``scale``.
+    """
 
     def __init__(self, scale: int, pose: Placement) -> None:
         moved = scale * pose.turn
@@ -252,21 +255,21 @@ class Mover:
         self._cache: dict[Vec, Vec] = {}
 
     def moved(self, p: Vec) -> Vec:
-        """Return point p, placed by this pose."""
+        """Return the integer coordinates of the placed point p."""
         if p not in self._cache:
             x, y, z = turned(self._turn, p)
             self._cache[p] = x + self._shift[0], y + self._shift[1], z + self._shift[2]
         return self._cache[p]
 
     def moved_term(self, term: Term) -> Term:
-        """Return a placed term: all sets are rotated, and the first one is translated too."""
+        """Return a placed term. All sets are rotated, but only the first is translated, since a term is a sum."""
         first, *offsets = term.sets
         sets = tuple(map(self.moved, first)), *(tuple(turned(self._turn, p) for p in points) for points in offsets)
         return Term(sets, tuple(_product(self._turn, ball) for ball in term.balls))
 
 
 def place_all(bodies: Iterable[Body], at: Placement) -> list[Body]:
-    """Return bodies in world coordinates."""
+    """Return bodies at a pose in world coordinates."""
     movers: dict[int, Mover] = {}
     placed = []
     for body in bodies:
@@ -280,12 +283,12 @@ def place_all(bodies: Iterable[Body], at: Placement) -> list[Body]:
 
 
 def place(body: Body, at: Placement) -> Body:
-    """Return the body in world coordinates."""
+    """Return a body at a pose in world coordinates."""
     return place_all([body], at)[0]
 
 
 def translation(by: FractionVec) -> Placement:
-    """Return the pose of a translation."""
+    """Return the pose of a translation by a vector."""
     shift, scale = in_integers(by)
     return Placement(((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1, shift, scale, ZERO)
 
@@ -302,32 +305,32 @@ def at_point(p: FractionVec) -> Body:
 
 
 def of_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
-    """Return the hull of points as a body."""
+    """Return the convex hull of points as a body."""
     rows = [fractions(p) for p in vertices]
     return hulls_of(rows, [range(len(rows))])[0]
 
 
 def hulls_of(points: Sequence[FractionVec], picks: Iterable[Iterable[int]]) -> list[Body]:
-    """Return the hulls of points that are selected by index, all over one scale."""
+    """Return the convex hull of each selection of points as a body, all with one scale. ``picks`` are indices."""
     scale = common_scale(points)
     integers = [scaled_vector(p, scale) for p in points]
     return [Body((Term((tuple(integers[k] for k in some),), ()),), scale, ZERO, ZERO) for some in picks]
 
 
 class Side(NamedTuple):
-    """One shape of a pair: its name, its core in its own frame, and its pose."""
+    """A shape of a pair."""
 
-    name: str
-    body: Body
+    name: str  #: "a" or "b"
+    body: Body  #: the core in the frame of the shape
     at: Placement
 
     def towards(self, direction: Any) -> Vec:
-        """Return the direction out of this shape, in its local frame, for a direction from A to B in world axes."""
+        """Return a direction from A to B in world axes as the direction out of this shape, in its local frame."""
         d, _ = in_integers(fractions(direction if self.name == "a" else -direction))
         return turned(columns(self.at.rotation), d)
 
     def placed(self, p: FractionVec) -> FractionVec:
-        """Return a point of the shape's frame in world coordinates."""
+        """Return the world coordinates of a point in the frame of the shape."""
         point, scale = in_integers(p)
         x, y, z = (
             Fraction(dot(row, point), scale * self.at.turn) + Fraction(t, self.at.shift)
@@ -336,22 +339,22 @@ class Side(NamedTuple):
         return x, y, z
 
 
-_GRID = 64  #: a point of the unit ball is a multiple of 2**-64, rounded towards the centre
-_LONG, _SHORT = 112, 80  #: directions with more binary digits are shortened to this number if there are balls
+_GRID = 64  #: coordinates of a point of the unit ball are multiples of 2**-64, rounded towards the centre
+_LONG, _SHORT = 112, 80  #: for curved sets, directions with more than 112 binary digits are rounded to 80 digits
 
 Picks = tuple[int, ...]
-Vertex = tuple[Vec, Picks]  #: a point of A - B, and its vertices of A and of B
+Vertex = tuple[Vec, Picks]  #: a point of A - B, and the indices of its points in the sets of a term
 
 
 class Difference:
-    """The set A - B without its radii, in integers over ``scale``.
+    """The Minkowski difference A - B of two cores, without their radii.
 
     Attributes
     ----------
     exact : bool
         Whether the set is a polytope, whose support points are exact.
     scale : int
-        The divisor of all coordinates.
+        All integer coordinates are divided by this number.
     radius_low, radius_high : Fraction
         Bounds of the sum of both radii.
     """
@@ -371,7 +374,7 @@ class Difference:
         self.terms = [Term(p.sets + q.sets, p.balls + q.balls) for p in parts_a for q in parts_b]
 
     def direction(self, n: Vec) -> Vec:
-        """Return n, or for a curved set, whose support is inexact anyway, a nearby vector with fewer digits."""
+        """Return the direction n for a support query. For a curved set it is rounded, which saves time."""
         if self.exact:
             return n
         digits = max(abs(n[0]), abs(n[1]), abs(n[2])).bit_length()
@@ -381,7 +384,10 @@ class Difference:
         return n[0] >> down, n[1] >> down, n[2] >> down
 
     def support(self, n: Vec) -> tuple[Vec, Picks, int]:
-        """Return a point of the set far along n, the vertices of its sum, and an upper bound of n.x over the set."""
+        """Return a point of the set far along n, the indices of its points, and an upper bound of n.x over the set.
+
+        The point is a support point if the set is a polytope.
+        """
         best: tuple[int, Term, list[int], list[tuple[Matrix, Vec, int]]] | None = None
         tops = []
         for term in self.terms:
@@ -416,17 +422,17 @@ class Difference:
                 x + (dot(ball[0], u) >> _GRID),
                 y + (dot(ball[1], u) >> _GRID),
                 z + (dot(ball[2], u) >> _GRID),
-            )  # the balls are multiples of the grid, so nothing is lost
+            )  # the entries of the balls are multiples of 2**64, so the shift is exact
         return (x, y, z), tuple(picks), max(tops)
 
     def support_vertex(self, n: Vec, proof: Enclosure) -> Vertex:
-        """Return a point of the set far along n, and enter the lower bound that n proves into ``proof``."""
+        """Return a point of the set far along n, and add the lower bound that n proves to ``proof``."""
         point, picks, top = self.support(n)
         proof.raise_low(Root(-top, dot(n, n) * self.square), n)
         return point, picks
 
     def height(self, n: Vec) -> Root:
-        """Return an upper bound of the support value along n / |n|; its negative is a lower bound of the distance."""
+        """Return an upper bound of the support value along n / |n|, whose negative is a lower bound of the distance."""
         return Root(self.support(n)[2], dot(n, n) * self.square)
 
 

@@ -1,7 +1,8 @@
 """Unions of convex sets, bodies in world coordinates, and cuts that separate two unions.
 
-A cut consists of groups of parts of A and groups of parts of B, with a plane between each two groups. Cuts are searched
-in floats and judged in rational numbers, so the search cannot make a proof wrong.
+A cut is a list of pairs of groups: a group of parts of A and a group of parts of B, with a plane between them. Together
+the pairs cover all pairs of parts. A cut is searched in floats and checked in rational numbers, so a rounding error of
+the search cannot make a proof wrong.
 """
 
 from __future__ import annotations
@@ -37,21 +38,24 @@ from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.results import PartsCertificate
 from gjk3d.typing import Array, Ints
 
-_STEPS = 12  #: directions that are tried for one plane
-_MOST = 20_000  #: pairs of groups that are visited, at most
-_MOST_CHECKED = 500  #: pairs of parts whose depth is computed in rational numbers, at most
+_STEPS = 12  #: greatest number of directions that are tried for a plane
+_MOST = 20_000  #: greatest number of pairs of groups that a search visits
+_MOST_CHECKED = 500  #: greatest number of pairs of parts whose distance is computed in rational numbers
 NO_PARTS = np.empty(0, dtype=np.int64)
 _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 class Union:
-    """Convex sets in world coordinates that make one body, and their points in floats for the search for planes.
+    """A union of convex sets in world coordinates, and their points in floats for the search for planes.
 
     Attributes
     ----------
     parts : sequence of Body
+        The convex sets.
     low, high : (n, 3) float
-        Corners of boxes around the parts, accurate to rounding.
+        The lower and the upper corner of a box around each part, up to rounding.
+    order : (n,) int
+        The indices of the parts. A group of parts is a range of this array.
     """
 
     def __init__(self, parts: Sequence[Body]) -> None:
@@ -72,26 +76,26 @@ class Union:
         self._middles: dict[tuple[int, int], int] = {}
 
     def points(self, low: int, high: int) -> Array:
-        """Return the points of the parts in a range of ``order``."""
+        """Return the points (k, 3) of the parts in ``order[low:high]``."""
         which = self.order[low:high]
         return self._points if len(which) == len(self.parts) else self._points_of(which)[0]
 
     def _points_of(self, which: Ints) -> tuple[Array, Ints]:
-        """Return the points of parts, and the index of the first point of each."""
+        """Return the points of the parts ``which``, and the index of the first point of each part."""
         counts = self._counts[which]
         begins = np.cumsum(counts) - counts
         points: Array = self._points[np.repeat(self._starts[which] - begins, counts) + np.arange(counts.sum())]
         return points, begins
 
     def top(self, which: Ints, n: Array) -> tuple[Fraction, Fraction]:
-        """Return an upper bound of n.x over the points x of parts, without radii, and the parts' greatest radius.
+        """Return an upper bound of n.x over the points x of the parts ``which`` without their radii.
 
-        Floats, with a margin for their rounding, select the parts that may be farthest along n, and only these are
-        computed in rational numbers.
+        The second result is the greatest radius of the parts. Rational numbers are used only for the parts that may be
+        farthest along n according to floats.
         """
         points, begins = self._points_of(which)
         heights = np.maximum.reduceat(points @ (n / np.abs(n).max()), begins)
-        # both heights that are compared are off by six roundings: of the points, the normal, the products and the sums
+        # each of two compared heights has six roundings: of the points, the normal, the products and the sums
         error = 64.0 * UNIT_ROUNDOFF * float(np.abs(points).max()) + 1e-300
         least = np.where(self._curved[which], -np.inf, heights - error).max()
         n_ints = _integer_vector(n)
@@ -99,11 +103,11 @@ class Union:
         return highest, self._radii[self._ranks[which].max()]
 
     def radius(self, low: int, high: int) -> float:
-        """Return the greatest radius of the parts in a range of ``order``."""
+        """Return the greatest radius of the parts in ``order[low:high]``."""
         return float(self.radii[self.order[low:high]].max())
 
     def middle(self, low: int, high: int) -> int:
-        """Return the index that splits a range of ``order``. The first call sorts its parts along the longest axis."""
+        """Return the index that splits ``order[low:high]``. The first call sorts the range along its longest axis."""
         if (low, high) not in self._middles:
             which = self.order[low:high]
             places = self.low[which] + self.high[which]
@@ -113,7 +117,7 @@ class Union:
         return self._middles[low, high]
 
     def about(self, point: FractionVec, within: float) -> list[int]:
-        """Return the parts whose boxes are within a distance of a point."""
+        """Return the indices of the parts whose boxes, enlarged by ``within``, contain a point."""
         p = np.array([float(c) for c in point])
         near = ((p >= self.low - within) & (p <= self.high + within)).all(axis=1)
         return [int(k) for k in np.flatnonzero(near)]
@@ -123,7 +127,7 @@ _Floats = tuple[float, float, float]
 
 
 def _float_points(parts: Sequence[Body]) -> list[list[_Floats]]:
-    """Return points for each part whose hull contains the part without its radius, to rounding."""
+    """Return points for each part. Up to rounding, their hull contains the part without its radius."""
     caches: dict[int, dict[Vec, _Floats]] = {}
     floats = []
     for part in parts:
@@ -151,11 +155,11 @@ def _box_corners(part: Body) -> list[_Floats]:
 
 
 def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertificate | str:
-    """Return a cut that seems to prove a distance of at least ``least`` between two unions, or why there is none.
+    """Return a cut for the proof that two unions are at least ``least`` apart, or the reason why no cut was found.
 
-    ``normal`` is the first direction that is tried.
+    `flaws_of_cut` checks the cut. ``normal`` is the first direction that is tried.
     """
-    # a gap in floats that is wider by this is a gap in rational numbers too
+    # a gap in floats of this width is wider than ``least`` in rational numbers too
     want = float_above(least) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
     # depth first over pairs of groups; a pair without a wide enough gap is split at the wider group
     ranges: list[tuple[int, int, int, int]] = []
@@ -188,7 +192,7 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertifi
 
 
 def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> tuple[int, int] | None:
-    """Return two parts with a proven signed distance of at most ``most``, or None."""
+    """Return the indices of two parts whose signed distance is proven to be at most ``most``, or None."""
     want = float_above(most) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
     left = [(0, len(a.parts), 0, len(b.parts))]
     visited = checked = 0
@@ -215,7 +219,7 @@ def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> tuple[int, i
 
 
 def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
-    """Return whether two convex sets are proven to have a signed distance of at most ``most``."""
+    """Return whether two convex sets are proven to be at most ``most`` apart. The search starts along ``hint``."""
     difference = Difference(p, q)
     proof = Enclosure(None, most + difference.radius_low)
     enclose(difference, _integer_vector(hint), proof)
@@ -223,7 +227,10 @@ def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
 
 
 def _boxes_gap(a: Union, b: Union, of: tuple[int, int, int, int]) -> float:
-    """Return the widest gap along an axis of the boxes around two groups, negative if the boxes overlap."""
+    """Return the widest gap along an axis of the boxes around two groups, negative if the boxes overlap.
+
+    ``of`` are the begin and the end of the group of A, then those of the group of B.
+    """
     ours, theirs = a.order[of[0] : of[1]], b.order[of[2] : of[3]]
     gap_ab = b.low[theirs].min(axis=0) - a.high[ours].max(axis=0)
     gap_ba = a.low[ours].min(axis=0) - b.high[theirs].max(axis=0)
@@ -238,7 +245,10 @@ def _width(union: Union, low: int, high: int) -> float:
 def _plane(
     a: Union, b: Union, of: tuple[int, int, int, int], hints: tuple[Array, Array], want: float
 ) -> tuple[float, Array]:
-    """Return the widest gap of two groups that a few steps of Gilbert's algorithm (1966) find, and its direction."""
+    """Return the widest gap of two groups among the directions of Gilbert's algorithm (1966), and its direction.
+
+    ``of`` is that of `_boxes_gap`. The search stops at a gap of ``want``.
+    """
     p, q = a.points(*of[:2]), b.points(*of[2:])
     radius = a.radius(*of[:2]) + b.radius(*of[2:])
     best, direction = -np.inf, hints[0]
@@ -261,13 +271,13 @@ def _plane(
             v = v + edge * min(1.0, max(0.0, -float(v @ edge) / length)) if length > 0.0 else v
         size = float(np.linalg.norm(v))
         if not size > 0.0 or size - radius < want:
-            break  # the hulls of the groups are nearer than that
+            break  # the hulls of the groups are nearer than ``want``
         n = hints[1] if step == 0 else v / size
     return best, direction
 
 
 def exact_direction(p: Body, q: Body, least: Fraction, hint: Array) -> Array | None:
-    """Return a separating direction of two convex sets, accurate to the last bits; None if it is not proven."""
+    """Return a unit vector along which two convex sets are proven to be at least ``least`` apart, or None."""
     difference = Difference(p, q)
     proof = Enclosure(least + difference.radius_high)
     enclose(difference, _integer_vector(hint), proof)
@@ -284,13 +294,13 @@ def _integer_vector(n: Array) -> Vec:
     return integers
 
 
-# --- judged -----------------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> list[str]:
-    """Return the flaws of a cut as a proof that all parts of A are at least ``least`` from all parts of B.
+    """Return the flaws of a cut, which is empty if it proves that two unions are at least ``least`` apart.
 
-    If the plane does not separate two single parts by enough, their exact distance is computed.
+    If the plane of a pair of single parts does not prove it, the exact distance of these parts is computed.
     """
     for name, order, union in (("order_a", cut.order_a, a), ("order_b", cut.order_b, b)):
         if np.shape(order) != (len(union.parts),) or sorted(order.tolist()) != list(range(len(union.parts))):
@@ -302,21 +312,25 @@ def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> 
     ranges = [tuple(row) for row in cut.ranges.tolist()]
     sizes = len(a.parts), len(b.parts)
     if not all(0 <= a0 < a1 <= sizes[0] and 0 <= b0 < b1 <= sizes[1] for a0, a1, b0, b1 in ranges):
-        return ["a group in it names missing parts"]
+        return ["a group in it has the index of a missing part"]
     if not _cover(ranges, *sizes):
         return ["it leaves out a pair of parts"]
     for (a0, a1, b0, b1), normal in zip(ranges, cut.normals, strict=True):
         ours, theirs = cut.order_a[a0:a1], cut.order_b[b0:b1]
         if not _parted(a.top(ours, normal), b.top(theirs, -normal), _integer_vector(normal), least) and not (
             len(ours) == len(theirs) == 1
-            and _is_separated(a.parts[ours[0]], b.parts[theirs[0]], _integer_vector(normal), least)
+            and exact_direction(a.parts[ours[0]], b.parts[theirs[0]], least, normal) is not None
         ):
             return [f"a plane in it does not separate {len(ours)} parts of a from {len(theirs)} of b"]
     return []
 
 
 def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) -> bool:
-    """Return whether every pair of parts is in a pair of groups: the ranges of B cover B in every strip of A."""
+    """Return whether each pair of parts is in a pair of groups.
+
+    ``ranges`` are the pairs of groups, and ``count_a`` and ``count_b`` the numbers of parts. The ends of the groups of
+    A cut its parts into strips. For each strip, the groups of B that are paired with it must cover all parts of B.
+    """
     cuts = sorted({0, count_a, *(row[0] for row in ranges), *(row[1] for row in ranges)})
     by_start = sorted(ranges)
     active: list[tuple[int, int, int, int]] = []
@@ -337,7 +351,7 @@ def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) 
 
 
 def _parted(ours: tuple[Fraction, Fraction], theirs: tuple[Fraction, Fraction], n: Vec, least: Fraction) -> bool:
-    """Return whether two groups have a gap of at least ``least`` along n, from `Union.top` of both, along n and -n."""
+    """Return whether two groups, given by `Union.top` along n and -n, have a gap of at least ``least`` along n."""
     gap = -ours[0] - theirs[0]
     return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + ours[1] + theirs[1])
 
@@ -351,32 +365,25 @@ def _top(part: Body, n: Vec) -> Fraction:
     return Fraction(single.support(n)[2], single.scale)
 
 
-def _is_separated(p: Body, q: Body, n: Vec, least: Fraction) -> bool:
-    difference = Difference(p, q)
-    proof = Enclosure(least + difference.radius_high)
-    enclose(difference, n, proof)
-    return proof.low_proven
-
-
 class ClosedSurface(NamedTuple):
-    """A closed surface whose inside belongs to the body. Its corners are integers, to be divided by ``scale``."""
+    """A closed surface of triangles whose inside belongs to the body."""
 
-    corners: list[tuple[Vec, Vec, Vec]]
-    scale: int
+    corners: list[tuple[Vec, Vec, Vec]]  #: the corners of each triangle in integers
+    scale: int  #: all coordinates are divided by this number
 
     def placed(self, at: Placement) -> ClosedSurface:
-        """Return the surface at a pose."""
+        """Return the surface at a pose in world coordinates."""
         mover = Mover(self.scale, at)
         return ClosedSurface(
             [(mover.moved(p), mover.moved(q), mover.moved(r)) for p, q, r in self.corners], mover.scale
         )
 
     def faces(self) -> Union:
-        """Return the triangles of the surface."""
+        """Return the union of the triangles of the surface."""
         return Union([Body((Term((corner,), ()),), self.scale, ZERO, ZERO) for corner in self.corners])
 
     def holds(self, point: FractionVec) -> bool | None:
-        """Return whether the surface encloses a point; None if the point is on it, or if this is undecided."""
+        """Return whether the surface encloses a point, or None if the point is on the surface."""
         p, scale = in_integers(point)
         common = lcm(scale, self.scale)
         up, local = common // self.scale, stretched(p, common // scale)
@@ -398,17 +405,19 @@ class WorldBody(NamedTuple):
     name : str
         "a" or "b".
     union : Union
+        The convex parts of the body.
     pieces : list of FractionVec
         A point of each connected piece, or of each part.
     surfaces : list of ClosedSurface
+        The closed surfaces of the body.
     hulls : list of Body
         Convex sets inside the surfaces.
     size : float
         The greatest coordinate of the body in its local frame.
     origin : FractionVec
-        The origin of this frame in the world.
+        The world coordinates of the origin of the local frame.
     doubts : list of str
-        The features of the body that the judge cannot represent.
+        The reasons why `verify` cannot check the body.
     """
 
     name: str
@@ -421,18 +430,14 @@ class WorldBody(NamedTuple):
     doubts: list[str]
 
     def moved(self, by: FractionVec) -> WorldBody:
-        """Return the translated body."""
-        pieces, at = [_sum(p, by) for p in self.pieces], translation(by)
+        """Return the body translated by a vector."""
+        pieces, at = [(p[0] + by[0], p[1] + by[1], p[2] + by[2]) for p in self.pieces], translation(by)
         surfaces = [surface.placed(at) for surface in self.surfaces]
         return self._replace(union=Union(place_all(self.union.parts, at)), pieces=pieces, surfaces=surfaces)
 
 
-def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
-
-
 def on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
-    """Return points in integers over a multiple of a scale, and this multiple."""
+    """Return points as integers divided by a multiple of ``scale``, and this multiple."""
     common = lcm(scale, *(c.denominator for p in points for c in p))
     return [scaled_vector(p, common) for p in points], common
 
@@ -441,15 +446,13 @@ def _touches_origin(a: Vec, b: Vec, c: Vec) -> bool:
     n = cross(sub(b, a), sub(c, a))
     if any(n) and dot(n, a):
         return False
-    origin = at_point((Fraction(0), Fraction(0), Fraction(0)))
-    triangle = at_point((Fraction(0), Fraction(0), Fraction(0)))
-    triangle = triangle._replace(terms=(triangle.terms[0]._replace(sets=((a, b, c),)),), scale=1)
-    proof = Enclosure(Fraction(0), Fraction(0))
-    enclose(Difference(triangle, origin), a if any(a) else (1, 0, 0), proof)
+    triangle = Body((Term(((a, b, c),), ()),), 1, ZERO, ZERO)
+    proof = Enclosure(ZERO, ZERO)
+    enclose(Difference(triangle, at_point(ORIGIN)), a if any(a) else (1, 0, 0), proof)
     return proof.high_proven
 
 
 def is_closed(faces: list[tuple[int, int, int]]) -> bool:
-    """Return whether each edge of triangles is matched by an edge in the opposite direction."""
+    """Return whether triangles form a closed surface: each edge occurs as often in the opposite direction."""
     edges = Counter(edge for i, j, k in faces for edge in ((i, j), (j, k), (k, i)))
     return bool(faces) and all(edges[j, i] == uses for (i, j), uses in edges.items())

@@ -1,13 +1,12 @@
-"""GJK, EPA and signed distances without rounding.
+"""GJK and EPA in integers, and signed distances without rounding.
 
-GJK finds the point of A - B nearest to the origin, and EPA the face nearest to an origin inside A - B, in integers.
+GJK finds the point of A - B nearest to the origin. In each step it computes the nearest point of all sub-simplices that
+contain the newest vertex, so the distance decreases strictly. If the origin is inside A - B, EPA finds the nearest
+face. Its polytope is convex in every step, because the test of a point against a plane is exact. Faces strictly below
+the new point are removed, and coplanar faces are not. A polytope has finitely many vertices, so both searches end with
+the exact result.
 
-GJK solves all sub-simplices that contain the newest vertex and takes the nearest of their points, so every step is
-strictly shorter. EPA keeps a convex polytope at every step, since the test of a point against a plane is exact. Faces
-strictly below the new point are removed, and coplanar faces stay. A polytope has finitely many vertices, so both
-searches end at the exact answer.
-
-The signed distance of two polytopes is exact. Bounds are proven for any two bodies, half-spaces included.
+The signed distance of two polytopes is exact. Bounds are proven for all pairs of convex shapes, also with half-spaces.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ from gjk3d.typing import Array
 # --- GJK and EPA in integers -----------------------------------------------------------------------------------------
 
 
-CURVED_STEPS = 300  #: steps of GJK for curved shapes, for which it does not end
-CURVED_POINTS = 4000  #: vertices of EPA for curved shapes
+CURVED_STEPS = 300  #: greatest number of steps of GJK for curved shapes, which have infinitely many support points
+CURVED_POINTS = 4000  #: greatest number of vertices of EPA for curved shapes
 
 
 class Nearest(NamedTuple):
@@ -54,8 +53,8 @@ class Nearest(NamedTuple):
 
     indices: tuple[int, ...]  #: vertices with a positive weight
     weights: tuple[int, ...]
-    direction: Vec  #: along the point, of any length; zero at the origin
-    length: Root
+    direction: Vec  #: from the origin to the point, with any length; zero if the point is the origin
+    length: Root  #: distance of the point from the origin
 
 
 class Simplex(NamedTuple):
@@ -63,11 +62,11 @@ class Simplex(NamedTuple):
 
     vertices: list[Vertex]
     nearest: Nearest
-    optimal: bool  #: no support point is nearer, which makes this the answer for polytopes
+    optimal: bool  #: whether no support point is nearer, so that the result is exact for polytopes
 
 
 def nearest_with_last(points: list[Vec]) -> Nearest:
-    """Return the nearest point of all sub-simplices that contain the last vertex and have only positive weights."""
+    """Return the point nearest to the origin of all sub-simplices that contain the last vertex."""
     last = len(points) - 1
     best: Nearest | None = None
     for size in range(last + 1):
@@ -78,12 +77,15 @@ def nearest_with_last(points: list[Vec]) -> Nearest:
             weights, direction, length = solution
             if best is None or length < best.length:
                 best = Nearest((*subset, last), weights, direction, length)
-    assert best is not None  # the last vertex alone always is one
+    assert best is not None  # the last vertex alone is always a solution
     return best
 
 
 def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
-    """Return weights, direction and length of the origin's foot on a simplex, None if it is not strictly inside."""
+    """Return the projection of the origin onto the plane or line of a simplex, None if it is not inside the simplex.
+
+    The result has positive weights of the vertices, the direction from the origin, and the distance from the origin.
+    """
     if len(simplex) == 1:
         (a,) = simplex
         return (1,), a, Root(dot(a, a), dot(a, a)) if any(a) else Root(0)
@@ -105,7 +107,7 @@ def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
         height = dot(normal, a)
         direction = (0, 0, 0) if height == 0 else normal if height > 0 else negative(normal)
         return weights, direction, Root(abs(height), dot(normal, normal))
-    # Cramer: each weight is the volume that the origin spans with the opposite face
+    # by Cramer's rule, each weight is the volume of the tetrahedron of the origin and the opposite face
     a, b, c, d = simplex
     ab, cd = cross(a, b), cross(c, d)
     weights = dot(b, cd), -dot(a, cd), dot(d, ab), -dot(c, ab)
@@ -115,9 +117,9 @@ def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
 
 
 def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simplex:
-    """Return the simplex nearest to the origin; the bounds of every step are entered in ``proof``.
+    """Return the simplex nearest to the origin. The bounds of each step are added to ``proof``.
 
-    ``starts`` are initial points of the difference, at least one.
+    GJK starts with ``starts``, which are one or more points of the difference.
     """
     vertices = [starts[0]]
     nearest = nearest_with_last([starts[0][0]])
@@ -140,7 +142,7 @@ def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simpl
 
 
 def _joined(vertices: list[Vertex], nearest: Nearest, new: Vertex) -> tuple[list[Vertex], Nearest, bool]:
-    """Return the vertices and nearest point after a vertex is added, and whether this point is nearer than before."""
+    """Return the vertices and the nearest point after ``new`` is added, and whether the nearest point is nearer."""
     v = nearest.direction
     if not dot(v, new[0]) < dot(v, vertices[0][0]):
         return vertices, nearest, False
@@ -150,7 +152,7 @@ def _joined(vertices: list[Vertex], nearest: Nearest, new: Vertex) -> tuple[list
 
 
 class Face:
-    """A triangle of the polytope, wound outward: its plane is ``normal.x = height``."""
+    """A triangle of the polytope with an outward normal. Its plane is ``normal.x = height``."""
 
     __slots__ = ("alive", "height", "key", "neighbours", "normal", "vertices")
 
@@ -159,37 +161,37 @@ class Face:
         self.vertices = (i, j, k)
         self.normal = cross(sub(points[j][0], a), sub(points[k][0], a))
         self.height = dot(self.normal, a)
-        self.key = Root(self.height, dot(self.normal, self.normal))  # the plane's signed distance from the origin
-        self.neighbours: list[Face] = []  # over the edges ij, jk, ki
+        self.key = Root(self.height, dot(self.normal, self.normal))  # signed distance of the plane from the origin
+        self.neighbours: list[Face] = []  # the faces on the other side of the edges ij, jk, ki
         self.alive = True
 
     def __lt__(self, other: Face) -> bool:
         return self.key < other.key
 
     def sees(self, point: Vec) -> bool:
-        """Whether the point is strictly above the plane."""
+        """Return whether a point is strictly above the plane of the face."""
         return dot(self.normal, point) > self.height
 
 
 class Inside(NamedTuple):
-    """The result of EPA: a normal of the nearest facet, and the foot of the origin on it as weights of vertices."""
+    """The result of EPA: the facet nearest to the origin, and the projection of the origin onto it."""
 
-    normal: Vec
-    vertices: list[Vertex]
-    weights: tuple[int, ...]
+    normal: Vec  #: outward normal of the facet
+    vertices: list[Vertex]  #: three vertices of the facet
+    weights: tuple[int, ...]  #: the projection is the mean of the vertices with these weights
 
 
 class Flat(NamedTuple):
     """The result of EPA for a difference without volume."""
 
-    normal: Vec  #: of a plane that contains the difference
+    normal: Vec  #: normal of a plane that contains the difference
 
 
 def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside | Flat | None:
-    """Expand a polytope inside the difference; the bounds of every step are entered in ``proof``.
+    """Return the facet of the difference nearest to the origin. The bounds of each step are added to ``proof``.
 
-    Returns None if the proof needs no further steps. The origin must be in the difference. ``seeds`` are points of the
-    difference that the first tetrahedron may use.
+    Returns None if the proof is complete before, and for a curved difference. The origin must be in the difference.
+    ``seeds`` are points of the difference that the first tetrahedron may use.
     """
     points = _tetrahedron(difference, seeds, proof)
     if isinstance(points, Flat):
@@ -209,7 +211,7 @@ def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside
         if not face.alive:
             heappop(heap)
             continue
-        if face.height >= 0:  # a closed surface about the origin contains the ball that it does not cut
+        if face.height >= 0:  # all faces are at least this far from the origin, so the polytope contains this ball
             proof.drop_high(Root(-face.height, face.key.den * scale2))
         if proof.done:
             return None
@@ -225,12 +227,12 @@ def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside
 
 
 def _expand(points: list[Vertex], seed: Face) -> list[Face]:
-    """Replace the faces below the last point by a fan from this point to their boundary; return the new faces."""
+    """Replace the faces below the last point, such as ``seed``, by a fan from the point. Return the new faces."""
     last = len(points) - 1
     point = points[last][0]
     seed.alive = False
     stack = [seed]
-    fan: dict[int, Face] = {}  # by the first vertex of the boundary edge
+    fan: dict[int, Face] = {}  # the new face of each boundary edge, by the first vertex of the edge
     while stack:
         face = stack.pop()
         for e, neighbour in enumerate(face.neighbours):
@@ -242,7 +244,7 @@ def _expand(points: list[Vertex], seed: Face) -> list[Face]:
                 continue
             i, j = face.vertices[e], face.vertices[(e + 1) % 3]
             new = Face(points, i, j, last)
-            new.neighbours = [neighbour, neighbour, neighbour]  # the other two are set below
+            new.neighbours = [neighbour, neighbour, neighbour]  # the second and the third are replaced below
             neighbour.neighbours[neighbour.vertices.index(j)] = new
             fan[i] = new
     for new in fan.values():
@@ -253,7 +255,7 @@ def _expand(points: list[Vertex], seed: Face) -> list[Face]:
 
 
 def _foot(points: list[Vertex], heap: list[Face], nearest: Face) -> Inside:
-    """Return the foot of the origin on a facet, as weights in one of the triangles in its plane."""
+    """Return the projection of the origin onto the facet in the plane of ``nearest``, which may have many triangles."""
     n = nearest.normal
     for face in heap:
         if not face.alive or face.key != nearest.key or any(cross(n, face.normal)) or dot(n, face.normal) < 0:
@@ -266,7 +268,7 @@ def _foot(points: list[Vertex], heap: list[Face], nearest: Face) -> Inside:
 
 
 def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> list[Vertex] | Flat:
-    """Return four points of the difference that span a volume, wound outward."""
+    """Return the vertices of a tetrahedron in the difference, or a `Flat` for a difference without volume."""
 
     def support(n: Vec) -> Vertex:
         return difference.support_vertex(n, proof)
@@ -304,7 +306,7 @@ def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) 
     if height(fourth) == 0:
         return flat(normal)
     four = [points[0], second, third, fourth]
-    if height(fourth) > 0:  # seen from the fourth, the other three are to turn clockwise
+    if height(fourth) > 0:  # seen from the fourth point, the order of the other three must be clockwise
         four[1], four[2] = four[2], four[1]
     return four
 
@@ -313,25 +315,25 @@ def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) 
 
 
 class Plane(NamedTuple):
-    """A placed half-space: ``normal.x <= offset``, the normal of any length."""
+    """The half-space ``normal.x <= offset`` in world coordinates. The normal has any length."""
 
     normal: Vec
     offset: Fraction
 
     def height(self, value: Fraction) -> Root:
-        """Return the height of points with ``normal.x = value`` above the surface."""
+        """Return the signed distance of points with ``normal.x = value`` from the half-space."""
         p, q = (value - self.offset).as_integer_ratio()
         return Root(p, q * q * dot(self.normal, self.normal))
 
     def is_along(self, n: Vec, angle: Fraction) -> bool:
-        """Return whether n has the direction of the normal, to a small angle."""
+        """Return whether the angle between n and the normal is at most ``angle``, which must be small."""
         away = cross(n, self.normal)
         allowed = angle * angle * dot(n, n) * dot(self.normal, self.normal)
         return dot(n, self.normal) > 0 and dot(away, away) <= allowed
 
 
 def place_plane(plane: Halfspace, at: Placement) -> Plane:
-    """Return the half-space in world coordinates; the normal is transformed by the inverse transposed matrix."""
+    """Return a half-space at a pose in world coordinates. The inverse transposed matrix transforms the normal."""
     n, scale = in_integers(fractions(plane.normal))
     r = at.rotation
     cofactors = cross(r[1], r[2]), cross(r[2], r[0]), cross(r[0], r[1])
@@ -343,14 +345,14 @@ def place_plane(plane: Halfspace, at: Placement) -> Plane:
 
 
 def heights(plane: Plane, body: Body) -> tuple[Root, Root]:
-    """Return bounds of the signed distance of the body, without its radius, from the half-space."""
+    """Return a lower and an upper bound of the signed distance of a body, without its radius, from a half-space."""
     down = negative(plane.normal)
     single = Difference(body, at_point(ORIGIN))
     point, _, top = single.support(down)
     return plane.height(Fraction(-top, single.scale)), plane.height(Fraction(-dot(down, point), single.scale))
 
 
-_COARSER = 16  #: factor between the tolerances of two steps for a point that is farther outside
+_COARSER = 16  #: factor between two successive tolerances of `bracket_outside`
 
 
 class ExactDistance(NamedTuple):
@@ -361,13 +363,14 @@ class ExactDistance(NamedTuple):
     sign : int
         1 for separated, -1 for overlapping, 0 for touching or coplanar polytopes.
     square : Fraction
-        Square of the distance or depth.
+        Square of the distance or of the depth.
     normal : (Fraction, Fraction, Fraction)
-        Vector from A to B, not of unit length.
+        Vector from A to B, of any length.
     point_a, point_b : (Fraction, Fraction, Fraction)
         Witness points: ``point_b - point_a`` is exactly the signed distance times the unit normal.
     weights : tuple of (int, int, Fraction)
-        Both points as convex combinations: vertex of A, vertex of B, positive weight. The weights sum to 1.
+        Both points as convex combinations. Each entry has the index of a vertex of A, that of a vertex of B, and a
+        positive weight. The weights sum to 1.
     """
 
     sign: int
@@ -379,13 +382,13 @@ class ExactDistance(NamedTuple):
 
     @property
     def root(self) -> Root:
-        """The signed distance as an exact number."""
+        """The exact signed distance."""
         root = Root.sqrt(self.square)
         return Root(self.sign * root.num, root.den)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The signed distance rounded down and up."""
+        """The signed distance rounded down to a float, and rounded up."""
         low, high = self.root.bracket()
         return float_below(low), float_above(high)
 
@@ -404,14 +407,14 @@ def exact_signed_distance(
     vertices_a, vertices_b : iterables of three Fractions, ints or floats
         The points. A float is an exact fraction.
     start : sequence of (int, int)
-        Initial vertices of A and of B. The nearer they are to the witness points, the fewer steps are needed.
+        Indices of a vertex of A and a vertex of B for the start of GJK. Vertices near the witness points save steps.
     signed : bool
-        False returns 0 for an overlap instead of the depth.
+        If False, the result for an overlap is 0 instead of the depth.
 
     References
     ----------
-    GJK and EPA as in Gilbert, Johnson, Keerthi 1988 and van den Bergen 2003, on rational numbers, where both are
-    finite.
+    Gilbert, Johnson and Keerthi, 1988 (GJK). van den Bergen, 2003 (EPA). Both need finitely many steps in rational
+    arithmetic.
 
     Examples
     --------
@@ -457,7 +460,10 @@ def _mean(weighted: list[tuple[Vec, Fraction]], scale: int) -> FractionVec:
 
 
 class ExactPair(NamedTuple):
-    """The result for two placed polytopes in floats. Bounds are rounded outward, other numbers to nearest."""
+    """The signed distance of two polytopes in floats. Bounds are rounded outward, other numbers to nearest.
+
+    The normal is a unit vector from A to B, and the points are the witness points, in world coordinates.
+    """
 
     lower: float
     upper: float
@@ -469,15 +475,16 @@ class ExactPair(NamedTuple):
 def exact_pair(
     a: Shape, b: Shape, row_a: Array, row_b: Array, start: Sequence[tuple[int, int]] = ((0, 0),)
 ) -> ExactPair | None:
-    """Return the signed distance of two polytopes at poses given as kernel rows; None for other shapes.
+    """Return the signed distance of two polytopes at pose rows, or None for other shapes.
 
-    If several directions are equally good, as for boxes with a common centre, the result has one of them.
+    If several normals are equally good, as for boxes with a common centre, the result has one of them. See
+    `exact_signed_distance` for ``start``.
     """
     of_a, of_b = body_of(a), body_of(b)
     if of_a is None or of_b is None or of_a.curved or of_b.curved:
         return None
     if any(len(body.terms) != 1 or len(body.terms[0].sets) != 1 for body in (of_a, of_b)):
-        return None  # a composed shape: a sum of several polytopes
+        return None  # a composed shape, which is a sum of several polytopes
     bodies = place(of_a, placement(row_a)), place(of_b, placement(row_b))
     vertices = [[[Fraction(c, body.scale) for c in p] for p in body.terms[0].sets[0]] for body in bodies]
     core = exact_signed_distance(vertices[0], vertices[1], start)
@@ -496,7 +503,7 @@ def exact_pair(
 
 
 def unit_vector(n: FractionVec) -> FractionVec:
-    """Return n / |n| with an error of at most 2**-100."""
+    """Return n / |n|. The error of each component is at most 2**-100."""
     (x, y, z), _ = in_integers(n)
     digits = max(abs(x), abs(y), abs(z)).bit_length()
     up = max(0, 128 - digits)
@@ -506,10 +513,7 @@ def unit_vector(n: FractionVec) -> FractionVec:
 
 
 def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
-    """Enter bounds of the signed distance of two cores in ``proof``, until these are sufficient or the searches end.
-
-    ``hint`` is a direction whose support point is likely to be near the witness points.
-    """
+    """Add bounds of the signed distance of two cores to ``proof``. The search starts in the direction ``hint``."""
     simplex = gjk(difference, [difference.support_vertex(hint, proof)], proof)
     if not proof.done and not any(simplex.nearest.direction):
         epa(difference, simplex.vertices, proof)
@@ -518,9 +522,10 @@ def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
 def bracket_outside(
     point: FractionVec, body: Body, hint: Vec, least: Fraction, most: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """Return bounds of the distance of a point outside a body. The upper bound is None if it exceeds ``most``.
+    """Return bounds of the distance of a point from a body, 0 inside. The upper bound is None if it exceeds ``most``.
 
-    The first tolerance is ``least``. It grows step by step up to ``most`` while the point is farther from the body.
+    ``least`` is the first value that is tried as an upper bound. It is multiplied by 16 until it is proven, up to
+    ``most``. ``hint`` is that of `enclose`.
     """
     difference = Difference(body, at_point(point))
     want = least

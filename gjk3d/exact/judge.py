@@ -1,6 +1,6 @@
-"""The check of a result's claims in rational arithmetic, without the solver.
+"""The check of results in rational arithmetic, independent of the solver.
 
-A claim is a result in fractions. The allowances are the tolerances of the documented laws.
+A claim is a result in fractions. The tolerances follow from the documented laws.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from gjk3d.exact.arithmetic import (
     ORIGIN,
     Enclosure,
     FractionVec,
-    Root,
     Vec,
     dot,
     float_above,
@@ -38,16 +37,17 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.wording import format_bounds, kind_of, with_article
 
-UNIT = 1e-12  #: relative to the size: allowed error of a normal's length and of the points in the sign law
+UNIT = 1e-12  #: tolerance of the length of a normal, and of the sign law relative to the size of the pair
 _UNSIGNED = 0  #: first entry of `Distance.asked` for `distance`
-_PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or rounded shapes, relative to the size
-_LOOSE = 100  #: widths that the gap along the normal may miss if the result is not tight
-_ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: the search stopped early, so the normals do not prove anything
+#: greatest width of a tight interval relative to the size of the pair: for curved shapes, and for all others
+_PROMISED = {True: 1e-9, False: 1e-12}
+_LOOSE = 100  #: if a result is not tight, tolerance of the gap along the normal relative to the width of the interval
+_ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: the search stopped early, so the normal does not prove the distance
 _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 class Claim(NamedTuple):
-    """A result in exact numbers."""
+    """A result in exact numbers. The fields are those of `gjk3d.Distance`."""
 
     distance: Fraction
     lower: Fraction
@@ -57,7 +57,7 @@ class Claim(NamedTuple):
     point_b: FractionVec
     status: Status
     tight: bool
-    unsigned: bool  #: True for `distance`, whose true value is max(0, signed distance)
+    unsigned: bool  #: whether the query is `distance`, whose true value is max(0, signed distance)
 
     @property
     def common(self) -> bool:
@@ -71,7 +71,7 @@ class Claim(NamedTuple):
 
 
 def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
-    """Return the claim, None if a number is not finite or the normal is 0, and the contradictions in the result."""
+    """Return the claim of a result (None for infinite or NaN numbers, or a zero normal), and its contradictions."""
     wrong: list[str] = []
     numbers = [float(x) for x in (result.distance, result.lower, result.upper)]
     vectors = [np.asarray(v, dtype=float).tolist() for v in (result.normal, result.point_a, result.point_b)]
@@ -105,23 +105,23 @@ def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
 
 
 class Allowed(NamedTuple):
-    """The tolerances that the documented laws leave to rounding, in the unit of the shapes."""
+    """The tolerances of a claim for rounding errors, in the unit of the shapes."""
 
-    error: Fraction  #: of any number of the solver
-    law: Fraction  #: of the sign law
-    promised: Fraction  #: width of a tight interval, with a margin for the measure of the size
-    points: Fraction  #: how far outside its shape a point may be
-    normal: Fraction  #: how much less than the distance the normal's own support gap may be
+    error: Fraction  #: rounding error of a number of the solver
+    law: Fraction  #: greatest error of the sign law
+    promised: Fraction  #: greatest width of a tight interval
+    points: Fraction  #: greatest distance of a witness point from its shape
+    normal: Fraction  #: greatest difference between the distance and the gap of the shapes along the normal
 
 
 def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) -> Allowed:
-    """Return the tolerances for the claim, from the size of the bodies."""
+    """Return the tolerances for a claim about two bodies. ``slack`` is the error of their stored cores."""
     size, stretch = _size(bodies)
-    # floats are coarser far from the origin: at the pair itself, and at the translations of its poses
+    # the spacing of floats grows with the coordinates of the pair, and with the translations of its poses
     places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
     far = max(float(abs(c)) for c in places)
     world = Fraction(8 * ulp(far))
-    # squares vanish below 1e-300, and the centres' offset is a sum in twice a float's digits
+    # squares below 1e-300 underflow, and the offset of the centres is a sum with twice the digits of a float
     error = 1e-300 + (64 * UNIT_ROUNDOFF + 2 * stretch) * size + slack + 2.0**-93 * far
     promised = Fraction(_PROMISED[any(body.curved for body, _ in bodies)] * size + 2 * error)
     width = claim.upper - claim.lower
@@ -135,7 +135,7 @@ def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) 
 
 
 def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
-    """Return the size of the pair, close to its definition in `gjk3d.narrow`, and the stretch of its poses."""
+    """Return the size of a pair, nearly as `gjk3d.narrow` defines it, and the greatest stretch of its poses."""
     size, centers, stretch = 0.0, [], 0.0
     for body, at in bodies:
         single = Difference(body, at_point(ORIGIN))
@@ -145,7 +145,7 @@ def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
         half = hypot(*(float_above((high + low) / 2) for high, low in ends))
         middle = [(high - low) / 2 - o for (high, low), o in zip(ends, origin, strict=True)]
         off = hypot(*(float_above(m) for m in middle))
-        far = off > 4 * half  # then its middle is its centre, and not the frame's origin
+        far = off > 4 * half  # the centre of the core is the middle of its box, and not the origin of its frame
         size += half + (0.0 if far else off) + float_above(body.radius_high)
         centers.append([o + m if far else o for o, m in zip(origin, middle, strict=True)])
         stretch = max(stretch, float_above(at.stretch))
@@ -157,25 +157,26 @@ _UP = Context(prec=2, rounding=ROUND_CEILING)
 
 
 class Verdict(NamedTuple):
-    """The result of `verify`; as a boolean, whether every claim is proven.
+    """The result of `verify`. Its truth value is ``proven``.
 
     Attributes
     ----------
     proven : bool
-        Every claim of the result is proven, to the tolerances that `verify` names.
+        Whether every claim of the result is proven, up to the documented tolerances.
     refuted : bool
-        At least one claim is proven wrong. If ``proven`` and ``refuted`` are False, `verify` could not decide.
+        Whether at least one claim is proven to be wrong. If ``proven`` and ``refuted`` are False, a claim could neither
+        be proven nor be refuted.
     reasons : tuple of str
         The claims that are refuted or could not be proven. Empty if every claim is proven.
     lower, upper : float
         Bounds of the signed distance that `verify` proved. A bound that the proof did not need is infinite.
     witness_error : float
-        Proven bound of the distance of each witness point from the surface of its shape. After a search that stopped
-        early, and for the common point of an overlap, the bound is of the distance from the solid shape instead.
-        Infinite if nothing is proven.
+        Proven upper bound of the distance of each witness point from the surface of its shape. For the common point of
+        an overlap, and after a search that stopped early, it bounds the distance from the solid shape, which is 0
+        inside. Infinite if nothing is proven.
     normal_error : float
         The gap of the shapes along the normal is proven to be at least the distance minus this number. Infinite if
-        nothing is proven, as for a common point or after a search that stopped early.
+        nothing is proven, as for the common point of an overlap or after a search that stopped early.
 
     Examples
     --------
@@ -212,17 +213,17 @@ class Verdict(NamedTuple):
 
     @property
     def tolerances(self) -> str:
-        """The proven errors of the witness points and of the normal, as text. Empty if nothing is proven."""
+        """The proven errors of the witness points and of the normal as text, empty if none is proven."""
         errors = ("witness points", self.witness_error), ("normal", self.normal_error)
         return ", ".join(f"{name} to {float(_UP.create_decimal(error)):.2g}" for name, error in errors if error < inf)
 
 
 class Case:
-    """The findings about one result: contradictions, open claims, and proven bounds."""
+    """The findings about a result: refuted and unproven claims, and proven bounds."""
 
     def __init__(self, wrong: list[str]) -> None:
         self.wrong = wrong
-        self.open: list[str] = []
+        self.open: list[str] = []  #: claims that could not be proven
         self.lower, self.upper = -inf, inf
         self.witness_error = self.normal_error = inf
 
@@ -233,7 +234,10 @@ class Case:
         return Verdict(not reasons, bool(self.wrong), reasons, self.lower, self.upper, *errors)
 
     def judge_bounds(self, claim: Claim, proof: Enclosure, radius_low: Fraction, radius_high: Fraction) -> None:
-        """Compare the claim with the proven bounds of the cores."""
+        """Compare the bounds of the claim with the proven bounds of the cores.
+
+        ``radius_low`` and ``radius_high`` are bounds of the sum of both radii.
+        """
         if proof.low is not None:
             self.lower = float_below(proof.low.bracket()[0] - radius_high)
         if proof.high is not None:
@@ -250,7 +254,7 @@ class Case:
 
 
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Return the verdict on one result of two convex shapes. `gjk3d.verify` accepts other bodies as well.
+    """Return the verdict on the result of a pair of convex shapes. `gjk3d.verify` accepts non-convex bodies too.
 
     Raises
     ------
@@ -296,7 +300,7 @@ def _placements_of(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -
 
 
 def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
-    """Return the kernel rows of two poses. Raise if the result is a stack, or a pose is a stack of several poses."""
+    """Return the pose rows of two poses. Raise an error if the result is a stack, or a pose is a stack of several."""
     if np.ndim(result.normal) != 1:
         raise TypeError("verify() needs one pair. Take a row first: verify(result[i], ...).")
     placed_rows = []
@@ -309,7 +313,7 @@ def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
 
 
 def judge_form(case: Case, claim: Claim, allowed: Allowed) -> None:
-    """Check the laws that depend only on the size of the shapes."""
+    """Check the sign law and the width of a tight interval, which depend only on the size of the shapes."""
     miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
     square = sum((c * c for c in miss), Fraction(0))
     if square > allowed.law**2:
@@ -319,7 +323,7 @@ def judge_form(case: Case, claim: Claim, allowed: Allowed) -> None:
         case.wrong.append(f"it is marked as tight, but is {float_above(width):.3g} wide")
 
 
-# --- two bounded bodies -----------------------------------------------------------------------------------------------
+# --- two bounded shapes -----------------------------------------------------------------------------------------------
 
 
 def _body(case: Case, shape: Shape, at: Placement) -> Body | None:
@@ -361,12 +365,12 @@ def _judge_cores(
 
 
 def wanted(claim: Claim, radius: Fraction) -> Fraction | None:
-    """Return the lower bound to prove for the cores; None for an unsigned distance with a lower bound of 0."""
+    """Return the lower bound to prove for cores whose radii sum to ``radius``, or None if no bound is needed."""
     return None if claim.unsigned and claim.lower <= 0 else claim.lower + radius
 
 
 def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allowed: Allowed) -> None:
-    """Check that the normal proves the distance: the support gap along the normal is a lower bound."""
+    """Check that the gap of the shapes along the normal ``n`` is the distance, up to the tolerance."""
     gap = -difference.height(n).bracket()[1] - difference.radius_high
     error = max(claim.distance - gap, Fraction(0))
     case.normal_error = float_above(error)
@@ -377,10 +381,9 @@ def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allo
 def _judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a witness point is in its shape to rounding, and return a bound of its error, None without a proof.
+    """Prove that a witness point is in its shape; return an upper bound of its error, see `Verdict`, or None.
 
-    For results of surfaces the error is the distance from the surface. A point inside the shape is at most as far from
-    the surface as from a supporting plane of the shape.
+    A point inside a shape is at most as far from the surface as from the supporting plane along ``outward``.
     """
     low, high = bracket_outside(point, body, outward, allowed.error, allowed.points)
     if high is None:
@@ -395,7 +398,7 @@ def _judge_point(
 
 
 def note_witnesses(case: Case, off: list[Fraction | None]) -> None:
-    """Set the witness error to the greatest error of the witness points, if all errors are proven."""
+    """Set the witness error of the case to the greatest of the errors ``off``, if none of them is None."""
     errors = [x for x in off if x is not None]
     if len(errors) == len(off):
         case.witness_error = float_above(max(errors))
@@ -426,8 +429,8 @@ def _judge_plane(
     allowed = allowance(claim, [(body, at_shape), (surface_point, at_halfspace)], shape._slack())
     judge_form(case, claim, allowed)
     proof = Enclosure(wanted(claim, body.radius_high), claim.upper + body.radius_low)
-    # a plane is two half-spaces, and the distance from it is the greater of the two signed distances
-    proof.drop_high(max((heights(face, body)[1] for face in planes), key=_value))
+    # a plane is the intersection of two half-spaces: its signed distance is the greater of theirs
+    proof.drop_high(max((heights(face, body)[1] for face in planes), key=lambda height: height.signed_square))
     for face in planes:
         proof.raise_low(heights(face, body)[0], face.normal)
     if certificate is not None:
@@ -448,14 +451,10 @@ def _judge_plane(
     note_witnesses(case, [off, _judge_point(case, claim, *on_shape, body, negative(plane.normal), allowed)])
 
 
-def _value(root: Root) -> Fraction:
-    return root.signed_square
-
-
 def on_plane(
     case: Case, claim: Claim, plane: SignedPlane, name: str, point: FractionVec, halfspace: Halfspace, allowed: Allowed
 ) -> Fraction:
-    """Prove that a point is in a half-space or on a plane; return its distance from the surface, or from the solid."""
+    """Check that a witness point is in a half-space or on a plane; return its error, see `Verdict`."""
     inside, outside = plane.height(dot(plane.normal, point)).bracket()
     if outside > allowed.points or (halfspace._sides > 1.0 and -inside > allowed.points):
         case.wrong.append(f"{name} is outside the {'half-space' if halfspace._sides == 1.0 else 'plane'}")

@@ -1,13 +1,14 @@
-"""The check of results for unions of convex sets and closed surfaces, part by part.
+"""The check of results for bodies, which are unions of convex parts and closed surfaces.
 
-- Separation is proven by a cut. A cut consists of groups of parts with planes between them, at least the claimed
-  distance apart. Winding numbers prove that no piece of one body is inside a closed surface of the other.
+- A cut proves the lower bound of a separation, see `gjk3d.exact.cuts`. Winding numbers prove that no piece of a body is
+  inside a closed surface of the other body.
 - The witness points prove the upper bound of a separation. Each witness point is in a part.
-- Overlap is proven by two parts with a common point, or by a point inside a closed surface. The depth is bounded by a
-  translation after which a cut proves separation.
+- Two parts with a common point, or a point inside a closed surface, prove an overlap. A translation after which a cut
+  proves a separation is an upper bound of the depth.
 
-A union next to a half-space or a plane is checked by its span along the normal. Spans are multiples of the length of
-the normal, whose root is never taken. Each span is bracketed; the bounds differ only for curved or rounded parts.
+A body and a half-space or a plane are checked by the intervals of the parts along the normal. Heights are divided by
+the length of the normal, whose square root is not computed. The ends of an interval are exact for polytopes, and have
+bounds for curved and rounded parts.
 """
 
 from __future__ import annotations
@@ -66,18 +67,20 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
-_SIDES = 4  #: sides of a touch that a translation has to clear, at most
-_MOST_NEAR = 64  #: parts near a point that are checked, at most
-_AHEAD = 1e4  #: step along the normal of a touch, in tolerances of a witness point
-_PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
+_SIDES = 4  #: greatest number of sides of a touch that a translation has to separate
+_MOST_NEAR = 64  #: greatest number of parts near a point that are checked
+_AHEAD = 1e4  #: step along the normal of a touch, relative to the tolerance of a witness point
+#: greatest width of a tight interval relative to the size of the pair: for curved, rounded or overlapping bodies, and
+#: for separated polytopes
+_PROMISED = {True: 1e-9, False: 1e-12}
 _OUT = "a closed surface of one body may enclose the other"
 
 
-# --- judged -----------------------------------------------------------------------------------------------------------
+# --- the check of two bodies ------------------------------------------------------------------------------------------
 
 
 def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str]) -> Verdict:
-    """Return the verdict on one result of two bodies. `gjk3d.exact.verify` is for two convex shapes."""
+    """Return the verdict on the result of a pair of bodies. ``flaws`` are contradictions that are already known."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += [*a.doubts, *b.doubts]
@@ -88,7 +91,7 @@ def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str])
     off = [
         judge_point(case, claim, f"point_{body.name}", point, body, allowed)
         for body, point in ((a, claim.point_a), (b, claim.point_b))
-        if not (claim.status == Status.OVERLAPPING and not claim.common)  # the error of such points is the depth
+        if not (claim.status == Status.OVERLAPPING and not claim.common)  # after the query, these points are inside
     ]
     if off:
         note_witnesses(case, off)
@@ -107,7 +110,7 @@ def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str])
     else:
         _judge_depth_at_most(case, claim, a, b, carried)
     if carried is not None and len(carried.parts) == 2 and not case.wrong:
-        case.upper = float_above(claim.upper)  # its two parts are proven to be near enough
+        case.upper = float_above(claim.upper)  # `_flaw_of_parts` has proven it for the parts of the certificate
     elif claim.upper > 0:
         _judge_near(case, claim, a, b, off)
     else:
@@ -116,7 +119,7 @@ def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str])
 
 
 def allowance_of(claim: Claim, a: WorldBody, b: WorldBody) -> Allowed:
-    """Return the tolerances for the claim, from the size of the bodies."""
+    """Return the tolerances for a claim about two bodies."""
     far = float_above(sqrt_of(sub(a.origin, b.origin)))
     size = 2.0 * (a.size + b.size + far)
     error = Fraction(1e-300 + ROUNDING * size)
@@ -125,7 +128,7 @@ def allowance_of(claim: Claim, a: WorldBody, b: WorldBody) -> Allowed:
     curved = any(part.curved for part in parts)
     wide = claim.upper <= 0 or curved or any(part.radius_high for part in parts)
     promised = Fraction(_PROMISED[wide] * size) + 16 * error
-    # a curved part is known only to the width of its interval, and by the sign law so is the point on the other body
+    # for curved parts, the error of a witness point may be as large as the width of the interval
     points = max(promised, claim.upper - claim.lower) if curved and claim.upper > 0 else 2 * error
     return Allowed(error, error + world, 2 * promised, points + world, promised)
 
@@ -138,7 +141,10 @@ def sqrt_of(v: FractionVec) -> Fraction:
 def judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, body: WorldBody, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a point is in a part or a closed surface, and return a bound of its error, None without a proof."""
+    """Prove that a witness point is in a body; return an upper bound of its distance from the body, None without proof.
+
+    ``name`` is "point_a" or "point_b". A point outside the body, or without a proof, is added to ``case``.
+    """
     error = None
     n, _ = in_integers(claim.normal)
     hint = n if name == "point_a" else negative(n)
@@ -162,10 +168,9 @@ def judge_point(
 
 
 def _judge_normal(case: Case, claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> None:
-    """Refute the normal of a touch if a point ahead of the witness point is too near to a part of the same body.
+    """Refute the normal of a touch if a step along it from a witness point ends too near to a part of the same body.
 
-    The result for two bodies that touch on several sides has the normal of one side, and the witness point may be on
-    all sides.
+    If the bodies touch on several sides, the result has the normal of one side. Such a normal is not refuted.
     """
     step = Fraction(_AHEAD) * allowed.points
     nearer = step - 2 * allowed.points
@@ -181,7 +186,7 @@ def _judge_normal(case: Case, claim: Claim, a: WorldBody, b: WorldBody, allowed:
 
 
 def _is_on_one_side(claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> bool:
-    """Return whether a translation along the normal of two parts at the witness points is proven to separate them."""
+    """Return whether a translation along the normal of two parts at the witness points separates the bodies."""
     within = float_above(allowed.points)
     for i in a.union.about(claim.point_a, within)[:_SIDES]:
         for j in b.union.about(claim.point_b, within)[:_SIDES]:
@@ -200,7 +205,7 @@ def _is_on_one_side(claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) 
 
 
 def _flaw_of_parts(carried: PartsCertificate, claim: Claim, a: WorldBody, b: WorldBody) -> str:
-    """Return the flaw of the nearest parts of a certificate. Empty if they are valid, or not given."""
+    """Return the flaw of the nearest parts of a certificate, or an empty text if they are valid or not given."""
     numbers = np.asarray(carried.parts)
     if numbers.shape == (0,):
         return ""
@@ -212,7 +217,7 @@ def _flaw_of_parts(carried: PartsCertificate, claim: Claim, a: WorldBody, b: Wor
 
 
 def _judge_apart(case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: PartsCertificate | None) -> None:
-    """Prove the claimed lower bound of a separation."""
+    """Prove or refute the claimed lower bound of a separation, and note the result in ``case``."""
     if claim.unsigned and claim.lower <= 0:
         return
     flaw = _flaw_of_apart(a, b, claim.lower, claim, carried)
@@ -225,7 +230,7 @@ def _judge_apart(case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: 
 def _flaw_of_apart(
     a: WorldBody, b: WorldBody, least: Fraction, claim: Claim, cut: PartsCertificate | None = None
 ) -> str:
-    """Return the flaw of a proof that two bodies are at least ``least`` apart. Empty if the proof is complete."""
+    """Return the flaw of the proof that two bodies are at least ``least`` apart, or an empty text without a flaw."""
     proposed = find_cut(a.union, b.union, least, _floats(claim.normal)) if cut is None else cut
     if isinstance(proposed, str):
         return proposed
@@ -242,7 +247,7 @@ def _flaw_of_apart(
 
 
 def _judge_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, off: list[Fraction | None]) -> None:
-    """Prove the claimed upper bound of a separation by the witness points, or by the parts that contain them."""
+    """Prove or refute the claimed upper bound of a separation by the witness points, or by the parts at them."""
     if len(off) == 2 and None not in off:
         # the distance of two points, one in each body
         between = sqrt_of(sub(claim.point_b, claim.point_a)) + sum((x for x in off if x is not None), Fraction(0))
@@ -258,7 +263,7 @@ def _judge_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, off: list[
 
 
 def _pair_there(claim: Claim, a: WorldBody, b: WorldBody) -> tuple[int, int] | None:
-    """Return two parts at the witness points that prove the claimed upper bound, or None."""
+    """Return the indices of two parts at the witness points that prove the claimed upper bound, or None."""
     ends = (claim.point_a, claim.point_b) if claim.upper > 0 else (_middle(claim),) * 2
     within = max(_noise(a, b), float_above(allowance_of(claim, a, b).points))
     for i in a.union.about(ends[0], within)[:_MOST_NEAR]:
@@ -273,14 +278,14 @@ def _floats(v: FractionVec) -> Array:
 
 
 def _moved(claim: Claim, a: WorldBody, b: WorldBody) -> Iterator[WorldBody]:
-    """Yield body B translated by the claimed depth, along the normal and then away from all sides of a touch.
+    """Yield body B translated by ``-lower``, first along the normal, then along a direction from all sides of a touch.
 
-    The result of a touch has the normal of one side. If two parts still touch after the translation, their normal is
-    added to the direction.
+    The result of a touch has the normal of one side. If two parts still touch after a translation, their normal is
+    added to the direction of the next translation.
     """
     direction = claim.normal
     for _ in range(_SIDES):
-        if not any(direction):  # the sides face each other
+        if not any(direction):  # the normals of the sides are opposite
             return
         length = sqrt_of(direction)
         x, y, z = (-claim.lower * c / length for c in direction)
@@ -304,7 +309,7 @@ def _moved(claim: Claim, a: WorldBody, b: WorldBody) -> Iterator[WorldBody]:
 def _judge_depth_at_most(
     case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: PartsCertificate | None
 ) -> None:
-    """Prove that a translation by the claimed depth separates the bodies."""
+    """Prove or refute the claimed lower bound of an overlap: B translated by ``-lower`` is separated from A."""
     flaws = []
     for moved in _moved(claim, a, b):
         flaw = _flaw_of_apart(a, moved, Fraction(0), claim, carried)
@@ -312,13 +317,13 @@ def _judge_depth_at_most(
             case.lower = float_below(claim.lower)
             return
         flaws.append(flaw)
-    _not_so_far(case, claim, a, b, f"after a move of b by upper along the normal: {flaws[0]}", carried)
+    _not_so_far(case, claim, a, b, f"after b is moved by -lower along the normal: {flaws[0]}", carried)
 
 
 def _not_so_far(
     case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: str, carried: PartsCertificate | None
 ) -> None:
-    """Refute a lower bound if two parts are proven to be nearer. Otherwise note the gap in its proof."""
+    """Refute the lower bound if two parts are proven to be nearer. Otherwise add the text ``missing`` to ``case``."""
     if carried is not None and not missing.endswith(_OUT):
         case.wrong.append(f"its certificate is not valid: {missing}")
         return
@@ -331,7 +336,7 @@ def _not_so_far(
 
 
 def _judge_overlap(case: Case, claim: Claim, a: WorldBody, b: WorldBody) -> None:
-    """Prove the claimed depth of an overlap by two parts, or by a point deep inside a closed surface."""
+    """Prove or refute the claimed upper bound of an overlap by two parts, or by a point inside a closed surface."""
     if (
         _pair_there(claim, a, b)
         or _holds_deep_point(claim, a, b)
@@ -348,7 +353,7 @@ def _judge_overlap(case: Case, claim: Claim, a: WorldBody, b: WorldBody) -> None
 
 
 def _not_so_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: str) -> None:
-    """Refute an upper bound if the bodies are proven to be farther apart. Otherwise note the gap in its proof."""
+    """Refute the upper bound if the bodies are proven to be farther apart. Otherwise add ``missing`` to ``case``."""
     least = max(claim.upper, Fraction(0)) + Fraction(_noise(a, b))
     if not _flaw_of_apart(a, b, least, claim):
         case.lower = max(case.lower, float_below(least))
@@ -358,7 +363,7 @@ def _not_so_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: 
 
 
 def _holds_deep_point(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
-    """Return whether a point of the guest is proven to be at the claimed depth inside a closed surface of the host."""
+    """Return whether a point of ``guest`` is proven to be the claimed depth inside a closed surface of ``host``."""
     if not host.surfaces:
         return False
     if claim.upper == 0 and any(surface.holds(point) for surface in host.surfaces for point in guest.pieces):
@@ -368,14 +373,14 @@ def _holds_deep_point(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
     for k in guest.union.about(middle, within)[:_MOST_NEAR]:
         hint, _ = in_integers(claim.normal)
         _, off = bracket_outside(middle, guest.union.parts[k], hint, Fraction(within) / 64, Fraction(within))
-        # a point of the guest is within this distance of the middle, and the ball about the middle is inside
+        # a point of the guest is at most ``off`` from the middle, and the ball around the middle is in the host
         if off is not None and any(_holds_ball(surface, middle, off - claim.upper, claim) for surface in host.surfaces):
             return True
     return len(guest.union.parts) == 1 and _holds_center(claim, host, guest.union.parts[0])
 
 
 def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
-    """Return whether a part is a ball whose centre is at least the claimed depth minus the radius deep in the host."""
+    """Return whether a part is a ball, and its centre is in ``host`` at least by the claimed depth minus the radius."""
     vertices = [points for term in part.terms for points in term.sets]
     if part.curved or [len(points) for points in vertices] != [1]:
         return False
@@ -385,7 +390,7 @@ def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
 
 
 def _holds_deep_part(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
-    """Return whether a part overlaps the largest ball about the middle of a closed surface by the claimed depth."""
+    """Return whether a ball in a closed surface of ``host`` overlaps a part of ``guest`` by the claimed depth."""
     middle, noise = _middle(claim), _noise(host, guest)
     parts = [guest.union.parts[k] for k in guest.union.about(middle, noise)[:_MOST_NEAR]]
     for surface in host.surfaces if parts else ():
@@ -398,7 +403,7 @@ def _holds_deep_part(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
 
 
 def _distance_from(surface: ClosedSurface, point: FractionVec) -> float:
-    """Return the distance of a point from a surface, to rounding."""
+    """Return the distance of a point from a surface, up to rounding errors."""
     corners = np.array([[[c / surface.scale for c in corner] for corner in face] for face in surface.corners])
     corners -= _floats(point)
     edges = np.roll(corners, -1, axis=1) - corners
@@ -412,7 +417,7 @@ def _distance_from(surface: ClosedSurface, point: FractionVec) -> float:
 
 
 def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, claim: Claim) -> bool:
-    """Return whether a closed surface is proven to enclose a ball."""
+    """Return whether a closed surface is proven to enclose the ball with this centre and radius."""
     if not surface.holds(middle):
         return False
     center, faces = Union([at_point(middle)]), surface.faces()
@@ -441,17 +446,11 @@ def _noise(a: WorldBody, b: WorldBody) -> float:
     return max(1e-300, ROUNDING * 4.0 * (a.union.reach + b.union.reach))
 
 
-# --- carried ----------------------------------------------------------------------------------------------------------
+# --- certificates -----------------------------------------------------------------------------------------------------
 
 
 def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertificate:
-    """Return the cut and the parts that `judge_unions` would otherwise search for.
-
-    Raises
-    ------
-    UnsupportedPair
-        If the judge cannot represent a body, or too many parts are near each other.
-    """
+    """Return the certificate of a result. Raise an UnsupportedPair error for bodies that cannot be checked."""
     claim, _ = claim_of(result)
     if claim is None or a.doubts or b.doubts:
         raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}. Leave out certificate=True.")
@@ -477,7 +476,7 @@ def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertifi
 
 
 class Span(NamedTuple):
-    """The interval of a part along a normal, with inner and outer bounds of both ends."""
+    """The interval of a part's heights above a plane, with lower and upper bounds of both ends."""
 
     low_out: Fraction
     low_in: Fraction
@@ -486,13 +485,13 @@ class Span(NamedTuple):
 
 
 def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Placement, flaws: list[str]) -> Verdict:
-    """Return the verdict on a result of a body and a half-space or a plane. The name of the body is "a" or "b"."""
+    """Return the verdict on a result of a body and a half-space or plane. ``flaws`` are already known."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += body.doubts
     if claim is None or case.open:
         return case.verdict()
-    first = body.name == "b"  # the half-space is
+    first = body.name == "b"  # whether the half-space is A
     points = (claim.point_a, claim.point_b) if first else (claim.point_b, claim.point_a)
     surface = _surface(halfspace, at, "a" if first else "b")
     allowed = allowance_of(claim, surface, body)
@@ -518,12 +517,12 @@ def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Pl
     note_witnesses(case, [off, judge_point(case, claim, f"point_{body.name}", points[1], body, allowed)])
     carried = result.certificate
     if carried is not None and not (isinstance(carried, Certificate) and carried.kind == "plane"):
-        case.wrong.append("its certificate is not one of a half-space")
+        case.wrong.append("its certificate is not that of a half-space")
     return case.verdict()
 
 
 def _surface(halfspace: Halfspace, at: Placement, name: str) -> WorldBody:
-    """Return a point of the surface as a body, which sets the size of the pair."""
+    """Return a point on the surface of a half-space as a body. The tolerances depend on its place."""
     x, y, z = (Fraction(c) * Fraction(halfspace.offset) for c in halfspace.normal.tolist())
     point = place(at_point((x, y, z)), at)
     u, v, w = (Fraction(t, at.shift) for t in at.translation)
@@ -535,7 +534,7 @@ def _length(plane: Plane, value: Fraction) -> Root:
 
 
 def span_of(plane: Plane, part: Body) -> Span:
-    """Return the `Span` of a part along a plane's normal, above the plane, in multiples of the normal's length."""
+    """Return the `Span` of a part above a plane. Heights are multiplied by the length of the plane's normal."""
     n, down = plane.normal, negative(plane.normal)
     single = Difference(part, at_point(ORIGIN))
     shorter, longer = Root.sqrt(Fraction(dot(n, n))).bracket()
@@ -551,7 +550,10 @@ def span_of(plane: Plane, part: Body) -> Span:
 
 
 def _signed_distance(spans: list[Span], sides: float) -> tuple[Fraction, Fraction, tuple[Fraction, Fraction]]:
-    """Return bounds of the signed distance, in lengths of the normal, and the span that gives the lower bound."""
+    """Return bounds of the signed distance, and the interval that gives the lower bound.
+
+    All are multiplied by the length of the normal. ``sides`` is 1 for a half-space, and 2 for a plane.
+    """
     if sides == 1.0:
         low = min(span.low_out for span in spans)
         return low, min(span.low_in for span in spans), (low, low)
@@ -566,7 +568,7 @@ def _away(span: tuple[Fraction, Fraction]) -> Fraction:
 
 
 def _merged(spans: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Return the spans in order, with touching spans merged."""
+    """Return intervals in ascending order. Touching intervals are merged."""
     out: list[tuple[Fraction, Fraction]] = []
     for low, high in sorted(spans):
         if out and low <= out[-1][1]:

@@ -1,4 +1,4 @@
-"""Comparison of the arrays and parts that a GLB or glTF declares with its content, and its colours."""
+"""Checks of GLB and glTF files, see `gjk3d.files.readers`, and the colours of their parts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 from gjk3d.files.readers import Colour, HeaderError, refuse_copies, refuse_parts, shown
 
-DEEPEST = 200  #: the largest number of nodes above a mesh
-#: The limits of bytes and values of the JSON. A value takes about a hundred bytes of memory.
+DEEPEST = 200  #: greatest number of nodes above a mesh
+#: The greatest numbers of bytes and of values of the JSON. A value takes about a hundred bytes of memory.
 MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
 
-#: Extensions that do not change triangles. `KHR_mesh_quantization` changes only the type of their numbers.
+#: Beginnings of the names of extensions that do not change triangles. KHR_mesh_quantization changes only number types.
 _HARMLESS = (
     "KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_dds", "KHR_lights_", "EXT_lights_", "KHR_xmp",
     "KHR_mesh_quantization",
 )  # fmt: skip
 _INSTANCING = "EXT_mesh_gpu_instancing"
 _CURES = {
-    _INSTANCING: "export without instancing, with a node for each copy",
+    _INSTANCING: "Export without instancing, with a node for each copy.",
     "KHR_draco_mesh_compression": "Export without compression.",
     "EXT_meshopt_compression": "Export without compression.",
     "KHR_meshopt_compression": "Export without compression.",
@@ -30,7 +30,7 @@ _FAN = 6  #: the mode of a fan of triangles
 
 
 def check_glb(data: bytes) -> tuple[bytes, int]:
-    """Return a GLB without cameras, and 0 (triangles unknown); raise if its chunks or its glTF contradict the file."""
+    """Return a GLB without cameras, and 0 declared triangles. Raise an error if the header or the glTF is wrong."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise HeaderError(f"begins with {shown(data[:20])}, expected the 20 bytes of a GLB header")
     version, length, size = struct.unpack_from("<III", data, 4)
@@ -38,7 +38,8 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
         raise HeaderError(f"is GLB version {version}, expected version 2. Export it again as glTF 2.0.")
     if length > len(data) or 20 + size > len(data):
         raise HeaderError(
-            f"the header declares {max(length, 20 + size)} bytes, but the file has {len(data)}, so it is truncated"
+            f"the header declares {max(length, 20 + size)} bytes, but the file has {len(data)} bytes, so it is "
+            "truncated"
         )
     tree = _tree_of(data[20 : 20 + size])
     _check_tree(tree, len(data))
@@ -48,28 +49,28 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
 
 
 def unpacked(glb: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the glTF of a trusted GLB, and the chunks after it."""
+    """Return the glTF of a trusted GLB, and the bytes of the chunks after it."""
     end = 20 + struct.unpack_from("<I", glb, 12)[0]
     return json.loads(glb[20:end]), glb[end:]
 
 
 def packed(tree: dict[str, Any], binary: bytes) -> bytes:
-    """Return a GLB made of a glTF and the chunks after it."""
+    """Return the GLB of a glTF and the bytes of the chunks after it."""
     text = json.dumps(tree, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(binary), len(text), _JSON) + text + binary
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
-    """Return a glTF without cameras, and 0 (triangles unknown); raise if the declared arrays contradict the file."""
+    """Return a glTF without cameras, and 0 declared triangles. Raise an error for invalid or unsupported content."""
     tree = _tree_of(data)
     _check_tree(tree, len(data))
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
 
 
 def _without_cameras(tree: dict[str, Any]) -> bool:
-    """Remove the cameras of all nodes, and return whether there are any."""
-    # trimesh 5.2 loses a node with a camera, and all nodes below it
+    """Remove the cameras of all nodes, and return whether a node had a camera."""
+    # trimesh 5.2 does not read nodes with a camera, and the nodes below them
     removed = [node.pop("camera") for node in tree.get("nodes", []) if "camera" in node]
     return bool(removed)
 
@@ -103,8 +104,8 @@ def _check_tree(tree: Any, size: int) -> None:
 
 
 def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
-    """Raise an error for nodes with two parents, for cycles, and for meshes under too many nodes."""
-    # trimesh places a node with two parents once
+    """Raise an error for nodes with two parents, for cycles, and for meshes below too many nodes."""
+    # trimesh places a node with two parents only once
     parents: dict[int, int] = {}
     for k, node in enumerate(nodes):
         for child in node.get("children", []):
@@ -119,7 +120,9 @@ def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
         while above in parents:
             depth, above = depth + 1, parents[above]
             if depth > DEEPEST:
-                raise HeaderError(f"nodes[{k}] has more than {DEEPEST} nodes above it, or is above itself. Flatten it.")
+                raise HeaderError(
+                    f"nodes[{k}] has more than {DEEPEST} nodes above it, or contains itself. Flatten the nodes."
+                )
 
 
 def _refuse_extensions(tree: dict[str, Any]) -> None:
@@ -134,7 +137,7 @@ def _refuse_extensions(tree: dict[str, Any]) -> None:
 
 
 def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
-    """Yield the value, the list and the position of each index that refers to another part of the file."""
+    """Yield each index of an element: the index, the name of the list of the element, and the place of the index."""
     if "scene" in tree:
         yield tree["scene"], "scenes", "scene"
     for k, scene in enumerate(tree.get("scenes", [])):
@@ -155,7 +158,7 @@ def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
 
 
 def _refuse_arrays(tree: dict[str, Any]) -> None:
-    """Raise an error for arrays that trimesh would read as zeros or unscaled, or would not read."""
+    """Raise an error for arrays that trimesh does not read, or reads as zeros or without their scale."""
     accessors = tree.get("accessors", [])
     for index, accessor in enumerate(accessors):
         if "bufferView" not in accessor and not 0 <= accessor["count"] <= 10_000_000:
@@ -163,9 +166,7 @@ def _refuse_arrays(tree: dict[str, Any]) -> None:
     for k, mesh in enumerate(tree.get("meshes", [])):
         for primitive in mesh["primitives"]:
             if primitive.get("mode") == _FAN:
-                raise HeaderError(
-                    f"meshes[{k}] is a fan of triangles, which is not supported. Export single triangles."
-                )
+                raise HeaderError(f"meshes[{k}] is a triangle fan, which is not supported. Export separate triangles.")
             used = [primitive.get("indices"), primitive.get("attributes", {}).get("POSITION")]
             for index in (i for i in used if i is not None):
                 accessor = accessors[index]
@@ -181,11 +182,11 @@ def _refuse_arrays(tree: dict[str, Any]) -> None:
                     )
 
 
-_READ = (0, 1, 4, 5)  #: the modes of primitives that trimesh reads: points, lines, triangles, strips
+_READ = (0, 1, 4, 5)  #: modes of primitives that trimesh reads: points, lines, triangles, triangle strips
 
 
 def colour_gltf(scene: Any, data: bytes) -> None:
-    """Set the colours of a GLB or glTF scene by its materials."""
+    """Set the colours of the geometries of a GLB or glTF scene by the materials in ``data``."""
     from trimesh.util import unique_name
 
     if b'"materials"' not in data:

@@ -1,4 +1,8 @@
-"""Reading of model files. trimesh parses a file, and this module checks it, applies transforms and names the parts."""
+"""Reading of model files.
+
+A file is checked, and then parsed by trimesh or by a reader in a separate process. This module applies the transforms
+of its nodes, and names its parts.
+"""
 
 from __future__ import annotations
 
@@ -31,30 +35,29 @@ from gjk3d.typing import Array
 from gjk3d.units import check_unit
 from gjk3d.wording import cut, expected_names, kind_of, nearest
 
-#: The largest number of bytes of a file.
-MAX_BYTES = 4 << 30
+MAX_BYTES = 4 << 30  #: greatest size of a file
 
 _quiet_lock = threading.Lock()
 _STILL = np.eye(4)
-#: The geometries of each part by its name, with their transforms. A part with several materials has several geometries.
+#: For the name of each part, its geometries and their transforms. A part with several materials has several geometries.
 Pieces = dict[str, list[tuple[Any, Any]]]
 
 
 class _Format(NamedTuple):
-    check: Callable[[bytes], tuple[bytes, int]]
+    check: Callable[[bytes], tuple[bytes, int]]  #: the check of the file or of the output of ``process_reader``
     reader: str  #: the name of the format in trimesh, or `ARRAYS` or `ARCHIVE`
-    unit: str | None = None
-    needs: tuple[str, ...] = ()
-    extra: str = "io"
+    unit: str | None = None  #: the unit of the numbers that the reader returns
+    needs: tuple[str, ...] = ()  #: optional packages that the reader imports
+    extra: str = "io"  #: the extra of gjk3d that installs these packages
     process_reader: str = ""  #: the reader of `gjk3d.files.process` that converts the file first
-    drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit of the drawing, if the reader converts it
+    drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit in the file, if the reader converts it
     states: Callable[[bytes], bool] = lambda data: False  #: whether the file itself states its unit
 
 
 ARRAYS, ARCHIVE = "arrays", "archive"  #: the output of a reader in a separate process, and a zip archive of models
 
 _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), process_reader="STEP", drawn=unit_of)
-#: Every extension that `load` reads. STEP is converted to GLB, which is in metres. Collada is scaled to metres.
+#: All extensions that `load` reads. STEP is converted to GLB, which is in metres. Collada is scaled to metres.
 FORMATS = {
     ".stl": _Format(stl_ply_off.check_stl, "stl"),
     ".obj": _Format(obj.check_obj, "obj"),
@@ -86,41 +89,41 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
     """Return the mesh in a model file.
 
     The formats are STL, OBJ, PLY, OFF, GLB, glTF, and ``.vtp`` and ``.vtk`` of VTK. 3MF, STEP, 3DXML and XAML need
-    ``gjk3d[io]``, IFC needs ``gjk3d[ifc]``, and Collada needs ``gjk3d[robot]``. A ``.zip`` archive of such files
-    returns all its models as one mesh. All transforms in the file are applied to the vertices, including scale and
-    reflection. The network is never used, and a glTF reads buffers only from its folder.
+    ``gjk3d[io]``, IFC needs ``gjk3d[ifc]``, and Collada needs ``gjk3d[robot]``. All models of a ``.zip`` archive are
+    returned as one mesh. All transforms in the file are applied to the vertices, including scale and reflection. The
+    network is never used, and the buffers of a glTF are only read from its folder.
 
     Parameters
     ----------
     path : str or path
-        The file. Its extension, in upper or lower case, is the format.
+        The file. Its extension, in upper or lower case, selects the format.
     part : str, optional
         The name of the part to return. The default returns all parts.
     unit : str, optional
-        The unit of the numbers in the file. It replaces the unit of the file and of its format, and changes no number.
+        The unit of the numbers. It replaces the unit of the file or of its format, and no number is converted.
 
     Returns
     -------
     Mesh
-        The union of all parts. ``.parts`` are the parts in the order of their names, and ``.unit`` is the unit of
-        length, if the format has one. STEP is read in meters, with an error of about 0.01 mm on curved faces. IFC is
-        read in meters, with openings cut out of its elements and an error of up to 1 mm on curved faces. A volume of
-        VTK is read as its surface.
+        The union of all parts. ``.parts`` has the parts in the order of their names, and ``.unit`` is the unit of
+        length, or None if neither the file nor its format states one. STEP is read in meters, with an error of about
+        0.01 mm on curved faces. IFC is read in meters, with openings cut out of its elements and an error of up to
+        1 mm on curved faces. A volume of VTK is replaced by its surface.
 
     Raises
     ------
     FileError
         If the file does not exist, or is a folder.
     ParseError
-        If the file is damaged, contains no triangles, has an unknown format, lacks the part, or has too many parts or
-        copies for its size. Also if ``unit`` is not a unit of length. The message states the limit.
+        If the file is damaged, has an unknown format, or does not contain triangles or the part. Also if it has too
+        many parts or copies for its size, or if ``unit`` is not a unit of length.
     ImportError
         If an optional reader is not installed. The message contains the pip command.
 
     Examples
     --------
     >>> import gjk3d as gk
-    >>> from pyvista import examples  # models that come with it
+    >>> from pyvista import examples  # models in the pyvista package
     >>> plane = gk.load(examples.planefile)
     >>> len(plane.faces), plane.is_watertight
     (2452, False)
@@ -140,20 +143,20 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
 
 
 class Content(NamedTuple):
-    """The output of a reader for a file, before its transforms are applied."""
+    """The content of a model file, before the transforms of its nodes are applied."""
 
     file: Path
     kind: _Format
-    size: int  #: in bytes
-    scene: Any  #: a scene of trimesh
-    promised: int  #: the number of faces in the header
-    unit: str | None  #: the unit of length, if the format has one
-    drawn: str | None = None  #: the unit of the drawing, if the reader converted it to another unit
-    stated: bool = False  #: whether the file itself states its unit, and not only its format
+    size: int  #: size of the file in bytes
+    scene: Any  #: the model as a trimesh scene
+    promised: int  #: the number of faces that the header declares, 0 if it declares none
+    unit: str | None  #: the unit of the numbers, None if neither the file nor its format states one
+    drawn: str | None = None  #: the unit in the file, if the reader converted the numbers to another unit
+    stated: bool = False  #: whether the file itself states its unit
 
 
 def read(path: str | os.PathLike[str]) -> Content:
-    """Return the checked content of a file. It raises the errors of `load`."""
+    """Return the checked content of a model file. Errors are those of `load`."""
     file = existing(path)
     kind = _format(file)
     size = file.stat().st_size
@@ -181,7 +184,7 @@ def read(path: str | os.PathLike[str]) -> Content:
         scene = _read(content, kind.reader, file.parent)
         if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in content):
             _unfold(scene, promised)
-    if not kind.process_reader:  # only the readers of gjk3d are trusted, and not the extras of a GLB
+    if not kind.process_reader:  # this metadata is only trusted from the readers of gjk3d, not from a GLB
         for geometry in scene.geometry.values():
             geometry.metadata.pop("facets", None)
         for key in ("labels", "guids", "notes"):
@@ -191,7 +194,7 @@ def read(path: str | os.PathLike[str]) -> Content:
 
 
 def states_unit(file: Path | None) -> bool:
-    """Return whether a model file itself states its unit, and not only its format."""
+    """Return whether a model file itself states its unit. A unit of the format does not count."""
     if file is None:
         return False
     kind, data = _format(file), file.read_bytes()
@@ -199,12 +202,12 @@ def states_unit(file: Path | None) -> bool:
 
 
 def facets_of(geometry: Any) -> float:
-    """Return the distance of the triangles of a geometry from its curved faces, in its unit."""
+    """Return the greatest distance of a geometry's triangles from its curved faces, in the unit of its numbers."""
     return float(geometry.metadata.get("facets", 0.0))
 
 
 def _unpacked(archive: Content, data: bytes) -> Content:
-    """Return all models of an archive as one content. Nested archives are skipped."""
+    """Return one content for all models in the zip archive ``data``. Archives in the archive are skipped."""
     import trimesh
 
     with tempfile.TemporaryDirectory() as folder:
@@ -251,7 +254,7 @@ def _is_model(path: Path) -> bool:
 
 
 def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str, str]]:
-    """Return the content, the parts and the omitted nodes of a file. Errors name the file."""
+    """Return the content of a file, its parts and its omitted nodes, see `pieces_of`. Errors are those of `load`."""
     content = read(path)
     with _blamed_on(content.file, content.kind):
         pieces, omitted = pieces_of(content)
@@ -259,21 +262,21 @@ def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str
 
 
 _EXPORT = "Export the file again."
-#: a fault that begins with its verb, whose subject is the file
+#: the start of an error text whose subject is the file: the name of the file precedes it without a colon
 _PREDICATE = re.compile(r"(?:is|has|lacks|contains|does|requires|refers|places|nests|unpacks|names)\b")
-_CURED = re.compile(r"\. [A-Z]|\.$")  #: a fault with a second sentence, which is its cure
+_CURED = re.compile(r"\. [A-Z]|\.$")  #: an error text that already contains a cure, as its second sentence
 
 
 @contextlib.contextmanager
 def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
     try:
-        with np.errstate(all="ignore"):  # an overflow raises an error below, so a numpy warning is not needed
+        with np.errstate(all="ignore"):  # `Mesh` raises an error for numbers that overflow
             yield
     except (readers.HeaderError, ShapeError) as error:
         fault = str(error)
         place = f"{file} " if _PREDICATE.match(fault) else f"{file}: "
         raise ParseError(place + fault + ("" if _CURED.search(fault) else f". {_EXPORT}")) from None
-    except Exception as error:  # any error of a reader is a fault of the file, even a MemoryError
+    except Exception as error:  # a reader may raise any error for a damaged file, even a MemoryError
         lines = str(error).strip().splitlines()
         summary = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
         if isinstance(error, StopIteration | LookupError):  # a reader did not find an element
@@ -325,7 +328,7 @@ def _format(file: Path) -> _Format:
 
 
 class _FolderResolver:
-    """A resolver for the files that a glTF names. It reads only files in the folder of the glTF."""
+    """A trimesh resolver that only reads files in the folder of a model, for the files that the model names."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -357,7 +360,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
         gltf.colour_gltf(scene, data)
     elif reader == "obj":
         obj.colour_obj(scene, data, _FolderResolver(folder).get)
-    if reader == "dae":  # the axes of the file are used, as in glTF and for robots
+    if reader == "dae":  # the unit is converted to metres, and the axes of the file are kept, as in glTF and for robots
         scaling = np.diag([*[readers.meters(data) or 1.0] * 3, 1.0])
         for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
             scene.graph.transforms.edge_data[scene.graph.base_frame, node]["matrix"] = np.dot(scaling, place)
@@ -380,7 +383,7 @@ def _unfold(scene: Any, promised: int) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence the log of trimesh, and raise an error for text that numpy cannot read as numbers."""
+    """Suppress the log of trimesh in a block, and raise an error for text that numpy cannot read as numbers."""
     log = logging.getLogger("trimesh")
     with _quiet_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -394,9 +397,9 @@ def _quiet() -> Iterator[None]:
 
 
 def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
-    """Return the parts of a file by name, and its other nodes with their types.
+    """Return the parts of a file by name, and the reasons why its other nodes are without triangles.
 
-    A file without triangles, with too many triangles, or with fewer triangles than it declares raises an error.
+    Raise a HeaderError for a file without triangles, with too many triangles, or with fewer than it declares.
     """
     import trimesh
 
@@ -427,9 +430,10 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
 
 
 def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
-    """Yield each node that has a geometry, the node's transform, and the name of the geometry.
+    """Yield each node with a geometry, the transform of the node to the model's frame, and the name of the geometry.
 
-    The transforms equal those of `get` in trimesh 5.2, whose time grows with the third power of the depth.
+    The transforms are equal to those of the method `get` of the graph in trimesh 5.2. The time of that method grows
+    with the third power of the depth of the graph.
     """
     from trimesh.transformations import fix_rigid
 
@@ -469,20 +473,20 @@ def _mesh(content: Content, unit: str | None) -> Mesh:
 
 def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
     if geometry.metadata.get("from_gltf_primitive") is True:
-        # a glTF mesh with several materials has a randomly named node for each, below the node with the name
+        # trimesh adds a node with a random name for each material of a glTF mesh, below the node with its name
         node = scene.graph.transforms.parents.get(node, node)
     elif re.fullmatch(r"geometry(_\d+)?", str(node)) and len(scene.graph.nodes_geometry) == 1:
-        return file.stem  # trimesh calls unnamed geometries so
+        return file.stem  # trimesh gives this name to an unnamed geometry
     return str(node)
 
 
 def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
-    """Return a part in the frame of the model. Raise a ShapeError if its arrays are not a mesh."""
+    """Return a part in the frame of the model, from its geometries and their transforms (``pieces``)."""
     vertices, faces, start, rounding = [], [], 0, 0.0
     for geometry, matrix in pieces:
         points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)
         if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(points)):
-            Mesh(points, triangles)  # raises an error with the number of the face in its geometry
+            Mesh(points, triangles)  # raises an error with the index of the face in this geometry
         rounding = max(rounding, corner_rounding(points) * float(stretch(matrix[:3, :3])))
         if not np.array_equal(matrix, np.eye(4)):
             points = points @ matrix[:3, :3].T + matrix[:3, 3]
@@ -500,7 +504,7 @@ def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Pat
 
 
 def natural(name: str) -> list[str | int]:
-    """Return the sort key of a name. 'bolt 2' is before 'bolt 10', and case is ignored."""
+    """Return a sort key for names: 'bolt 2' is before 'bolt 10'. Case is ignored."""
     words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every second item is a number
     words[1::2] = map(int, words[1::2])
     return words

@@ -1,8 +1,8 @@
-"""Conversion of an OBJ to the few forms that trimesh reads correctly, and the colours of its objects.
+"""Conversion of an OBJ to the forms that trimesh reads correctly, and the colours of its objects.
 
-trimesh 5.2 skips a vertex at a line with an unknown first word, so that all later indices are off by one. It confuses
-corners if a file has several forms of them, such as 1 and 1/1. It counts relative indices from the end of the file
-instead of from their line.
+trimesh 5.2 skips a vertex at a line with an unknown first word, so that all later indices are off by one. It reads
+wrong corners if a file has several forms of corners, such as 1 and 1/1. It counts relative indices from the end of the
+file instead of from their line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from gjk3d.files.readers import Colour, HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
 from gjk3d.typing import Array, Ints
 
-#: The words at the begin of lines of an OBJ, including free-form curves and surfaces.
+#: The first words of lines in an OBJ, including those of free-form curves and surfaces.
 _WORD = (
     rb"(?:#|(?:vt?|vn|vp|fo?|l|p|o|g|s|mg|usemtl|usemap|mtllib|maplib|shadow_obj|trace_obj|bevel|c_interp|d_interp|lod"
     rb"|deg|bmat|step|cstype|curv2?|surf|parm|trim|hole|scrv|sp|end|con|csh|call|ctech|stech|res|cdc|cdp|bzp|bsp)"
@@ -31,15 +31,15 @@ _LINE = re.compile(_WORD)
 _UNKNOWN = re.compile(rb"^[ \t]*(?!%s)[^ \t\n][^\n]*" % _WORD, re.MULTILINE)
 _CONTINUED = re.compile(rb"^(?:[^\n]*\\\n)+[^\n]*", re.MULTILINE)
 _REMARK = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
-#: Comments after vertices and faces. In other lines, a hash may belong to a name.
+#: Comments at the end of lines of vertices and faces. In other lines, a hash may be part of a name.
 _REMARK_AFTER = re.compile(rb"^([ \t]*(?:v|fo?)[ \t][^\n#]*)(?<=[ \t])#[^\n]*", re.MULTILINE)
-#: A vertex or face with blanks before the word, or with a tab or several blanks after it. fo is an old form of f.
+#: The start of a vertex or face with blanks before its word, or a tab or several blanks after it. fo is an old f.
 _ODD = re.compile(rb"^(?:[ \t]+(?=(?:v|fo?)[ \t])|(?=(?:v|f)(?:\t|[ \t]{2}))|(?=fo[ \t]))(v|f)o?[ \t]+", re.MULTILINE)
 _TEXTURE_NORMAL = re.compile(rb"/[^ \t\n]*")  #: the texture and the normal of a corner
 _UNUSED = re.compile(rb"^[ \t]*v[tn][ \t][^\n]*", re.MULTILINE)
 _VERTEX, _FACE = (re.compile(rb"^%s (?=[^\n])[^\n]*" % word, re.MULTILINE) for word in (b"v", b"f"))
 _OBJECT = re.compile(rb"^o [^\n]*", re.MULTILINE)
-_FACES = re.compile(rb"^(?:f [^\n]*\n?)+", re.MULTILINE)  #: consecutive faces
+_FACES = re.compile(rb"^(?:f [^\n]*\n?)+", re.MULTILINE)  #: consecutive lines of faces
 _NO_VERTEX, _NO_FACE = (
     re.compile(rb"^%s(?! (?:%s)(?:[ \t]+(?:%s)){2,}[ \t]*$)(?:[ \t][^\n]*)?$" % (word, item, item), re.MULTILINE)
     for word, item in ((b"v", _NUMBER), (b"f", _CORNER))
@@ -47,7 +47,11 @@ _NO_VERTEX, _NO_FACE = (
 
 
 def check_obj(data: bytes) -> tuple[bytes, int]:
-    """Return an OBJ with only vertices, names and faces with absolute vertex indices, and the number of its faces."""
+    """Return an OBJ in the form that trimesh reads correctly, and the number of its faces.
+
+    The result has only vertices, names, and faces with absolute indices of vertices. Raise an error for a line that is
+    not in the format, and for a file without faces.
+    """
     refuse_nul(data, "OBJ")
     size = len(data)
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -66,7 +70,7 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
 
 
 def _plain(data: bytes) -> bytes:
-    """Return an OBJ with normalized white space, whose unused lines are empty, so that line numbers are unchanged."""
+    """Return an OBJ with normalized white space. Unused lines are empty, so line numbers are unchanged."""
     if b"#" in data:
         data = _REMARK_AFTER.sub(rb"\1", _REMARK.sub(b"", data))
     if b"\\\n" in data:
@@ -75,15 +79,15 @@ def _plain(data: bytes) -> bytes:
     wrong = _NO_VERTEX.search(data)
     if wrong is not None:
         cure = ", with a decimal point instead of a comma" if b"," in wrong[0] else ""
-        raise HeaderError(f"{_where(wrong)}: expected a vertex with three coordinates ('v x y z'){cure}")
+        raise HeaderError(f"{_where(wrong)} is not a vertex with three coordinates ('v x y z'){cure}")
     wrong = _NO_FACE.search(data)
     if wrong is not None:
-        raise HeaderError(f"{_where(wrong)}: expected a face with three or more vertices ('f 1 2 3', 'f 1/1 2/2 3/3')")
+        raise HeaderError(f"{_where(wrong)} is not a face with three or more vertices ('f 1 2 3', 'f 1/1 2/2 3/3')")
     return data
 
 
 def _without_digits(line: re.Match[bytes]) -> bytes:
-    """Return an empty line in place of a line with an unknown first word; raise if the line contains digits."""
+    """Return an empty line for a line with an unknown first word. Raise an error if the line contains digits."""
     if re.search(rb"\d", line[0]):
         raise HeaderError(f"{_where(line)} does not begin with a word of OBJ. Correct or remove the line.")
     return b""
@@ -95,7 +99,7 @@ def _where(line: re.Match[bytes]) -> str:
 
 
 def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
-    """Return an OBJ whose faces have only absolute vertex indices. ``starts`` has the positions of the vertex lines."""
+    """Return an OBJ with absolute indices, and its number of faces. ``starts`` are the positions of vertex lines."""
     short = _FACES.sub(lambda faces: _TEXTURE_NORMAL.sub(b"", faces[0]), data) if b"/" in data else data
     text = b"".join(_FACES.findall(short))
     indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")
@@ -107,7 +111,7 @@ def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
 def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
     indices = [int(word) for word in _TEXTURE_NORMAL.sub(b"", line[0])[2:].split()]
     if max(indices) > len(starts):
-        raise HeaderError(f"{_where(line)} has the index {max(indices)}, but the file has {len(starts)} vertices")
+        raise HeaderError(f"{_where(line)} has the index {max(indices)}, expected at most the {len(starts)} vertices")
     if 0 in indices:
         raise HeaderError(f"{_where(line)} has the index 0, expected indices from 1")
     after = bisect(starts, line.start()) + 1
@@ -118,17 +122,14 @@ def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
     return b"f " + b" ".join(b"%d" % (index if index > 0 else after + index) for index in indices)
 
 
-#: The smallest cosine between the planes of triangles of one polygon, whose corners are rounded.
+#: The least cosine of the angle between the normals of two triangles of a polygon, whose corners are rounded.
 _FLAT = 0.999
 
 
 def unfolded(vertices: Array, faces: Ints) -> Ints:
-    """Return the triangles after a new triangulation of polygons with overlapping triangles.
+    """Return the triangles after polygons that were split into overlapping triangles are triangulated again.
 
-    Raises
-    ------
-    HeaderError
-        If such a polygon intersects itself.
+    Raise a HeaderError if such a polygon intersects itself.
     """
     if faces.min() < 0 or faces.max() >= len(vertices):
         return faces  # `Mesh` raises an error with the number of the face
@@ -156,7 +157,7 @@ def unfolded(vertices: Array, faces: Ints) -> Ints:
 
 
 def _neighbours(faces: Ints) -> tuple[Ints, Ints]:
-    """Return pairs of triangles that a reader may have split from one polygon."""
+    """Return the indices of the first and the second triangle of each pair that may belong to one polygon."""
     fans = np.flatnonzero((faces[:-1, 0] == faces[1:, 0]) & (faces[:-1, 2] == faces[1:, 1]))
     count = int(faces.max()) + 1
     leaving, coming = faces[:, 0] * count + faces[:, 2], faces[:, 2] * count + faces[:, 0]
@@ -168,7 +169,10 @@ def _neighbours(faces: Ints) -> tuple[Ints, Ints]:
 
 
 def _folded(faces: Ints, firsts: Ints, seconds: Ints, cosine: Array) -> tuple[list[Ints], Ints]:
-    """Return the polygons with overlapping triangles, and these triangles."""
+    """Return the corners of each polygon with overlapping triangles, and the indices of all triangles to replace.
+
+    ``firsts`` and ``seconds`` are pairs of triangles, and ``cosine`` is the cosine between the normals of each pair.
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -186,7 +190,7 @@ def _folded(faces: Ints, firsts: Ints, seconds: Ints, cosine: Array) -> tuple[li
 
 
 def _outline(triangles: Ints) -> Ints | None:
-    """Return the corners of the polygon around some triangles, or None if they do not triangulate one polygon."""
+    """Return the corners of the polygon that the triangles form, or None if they do not form one polygon."""
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]).tolist()
     inner = {(i, j) for i, j in sides}
     following = {i: j for i, j in sides if (j, i) not in inner}
@@ -202,10 +206,7 @@ def _outline(triangles: Ints) -> Ints | None:
 
 
 def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) -> None:
-    """Set the colour of each object of an OBJ scene to the diffuse colour of the material of most of its faces.
-
-    ``read_neighbour`` reads a file of the same folder. A missing library of materials is ignored.
-    """
+    """Set the colour of each object of an OBJ scene to that of the material that most of its faces have."""
     text = data.decode(errors="replace")
     palette: dict[str, Colour] = {}
     for line in re.findall(r"^mtllib[ \t](.*)$", text, re.MULTILINE):

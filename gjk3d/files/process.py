@@ -1,6 +1,7 @@
-"""Readers in a separate process, because they may crash, hang or exhaust the memory for a damaged file.
+"""Readers that run in a separate process, because a damaged file may make them crash, hang or exhaust the memory.
 
-The output is GLB for STEP, a model of MuJoCo for MJCF, and the file of `gjk3d.files.readers` for all other formats.
+The output of a reader is a file: GLB for STEP, a binary MuJoCo model for MJCF, and arrays for all other formats (see
+`gjk3d.files.readers.write`).
 """
 
 from __future__ import annotations
@@ -24,27 +25,24 @@ from gjk3d.errors import ShapeError
 from gjk3d.files import gltf, step_ifc
 from gjk3d.files.readers import HeaderError, Node, Nodes, Shape, write
 
-#: The time limit of a reader in seconds: for any file, and for each megabyte.
+#: The time limit of a reader in seconds: a constant, plus a time for each megabyte of the file.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
 _RUN = ("-P", "-m", "gjk3d.files.process")
 _ON_DEATH_OF_PARENT = 1  #: PR_SET_PDEATHSIG of prctl
-#: The limits of CPU seconds and memory for a file below `SMALL` bytes that refers to no other file.
+#: The limits of CPU seconds and of memory in bytes, for a file below `SMALL` bytes that does not refer to other files.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
 _LIMITS = f" (the limits are {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MiB for a file below 1 MB)"
-#: Threads reserve memory that the limit counts: those of OpenBLAS 41 MB each, so 24 cores would use all of it.
+#: Memory that threads reserve counts towards the limit. OpenBLAS reserves 41 MB per thread, and all of it with 24.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "VTK_SMP_BACKEND_IN_USE": "Sequential", "MALLOC_ARENA_MAX": "2"}
-#: Readers whose files refer to no other file. STEP and IFC do not either, but computing their facets takes its time.
+#: Readers with limits for small files. STEP and IFC refer to no other files either, but their facets may take longer.
 ALONE = frozenset({"3DXML", "XAML", "VTK"})
-#: Words of readers that lack memory: those of MuJoCo, C++ and Python.
+#: Error texts of MuJoCo, C++ and Python that mean a lack of memory.
 _NO_MEMORY = re.compile("allocate memory|unknown exception|bad_alloc|MemoryError")
 _REPORTED = 3  #: the exit code of a process whose output is a complete error message
 
 
 def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
-    """Return the output of a reader process for a file. Anything that the reader prints is ignored.
-
-    ``alone`` means that the file refers to no other file, so that its size limits the work.
-    """
+    """Return the output of a reader process. ``alone`` means that the file does not refer to other files."""
     few = alone and file.stat().st_size < SMALL
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "model"
@@ -96,10 +94,10 @@ def _step(source: str, target: str) -> None:
 
 
 def _trimesh(source: str, target: str) -> None:
-    """Write the arrays of a file that trimesh reads, with a part for each instance."""
+    """Write the arrays of a 3DXML or XAML file, with a part for each instance of a mesh."""
     import trimesh
 
-    with open(source, "rb") as file:  # without a name, as data in memory
+    with open(source, "rb") as file:  # without its path, trimesh cannot read other files
         scene: Any = trimesh.load_scene(file, file_type=Path(source).suffix.lower()[1:], process=False)
     shapes: list[Shape] = []
     keys: dict[str, int] = {}
@@ -108,8 +106,8 @@ def _trimesh(source: str, target: str) -> None:
         mesh = scene.geometry[name]
         if isinstance(mesh, trimesh.Trimesh):
             faces = mesh.faces[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0.0 else mesh.faces
-            # 3DXML: the name of the part, a hash, and the path of numbers to it
-            label, number = str(node).split("#")[0] or "geometry", len(shapes)  # trimesh calls unnamed geometries so
+            # a node of 3DXML has the name of the part, a hash and a path of numbers; "geometry" is trimesh's default
+            label, number = str(node).split("#")[0] or "geometry", len(shapes)
             key = label
             while key in keys:
                 key, number = f"{label}_{number}", number + 1
@@ -119,7 +117,7 @@ def _trimesh(source: str, target: str) -> None:
 
 
 def _pyvista(source: str, target: str) -> None:
-    """Write the arrays of a VTK data set, which is a surface, or a volume that is replaced by its surface."""
+    """Write the arrays of a VTK data set: a surface, or the surface of a volume."""
     import pyvista
 
     from gjk3d.bodies.conversions import arrays_of
@@ -136,15 +134,8 @@ def _pyvista(source: str, target: str) -> None:
         raise SystemExit(_REPORTED) from None
 
 
-def _ifc(source: str, target: str) -> None:
-    write(step_ifc.elements(source), target)
-
-
 def _mjcf(source: str, target: str, *, text: bool = False) -> None:
-    """Compile an MJCF, and write the model as a binary file of MuJoCo.
-
-    ``text`` means that the files to which the MJCF refers are in the working folder instead of next to ``source``.
-    """
+    """Compile an MJCF and write a binary MuJoCo file. ``text`` means that its other files are in the working folder."""
     mujoco: Any = importlib.import_module("mujoco")
     mujoco.set_mju_user_warning(lambda message: None)  # MuJoCo would write a log file into the working folder
     read = mujoco.MjSpec.from_string if text else mujoco.MjSpec.from_file
@@ -158,13 +149,13 @@ def _mjcf(source: str, target: str, *, text: bool = False) -> None:
 
 
 READERS: dict[str, Callable[[str, str], None]] = {
-    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "IFC": _ifc, "MJCF": _mjcf,
-    "MJCF text": partial(_mjcf, text=True),
+    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "MJCF": _mjcf,
+    "MJCF text": partial(_mjcf, text=True), "IFC": lambda source, target: write(step_ifc.elements(source), target),
 }  # fmt: skip
 
 
 def _main(reader: str, source: str, target: str, parent: str, few: str) -> None:
-    if sys.platform == "linux":  # a killed parent cannot stop its reader, so the system ends this process with it
+    if sys.platform == "linux":  # if the parent is killed, the system must end this process
         ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL)
         if os.getppid() != int(parent):
             raise SystemExit(1)

@@ -1,16 +1,13 @@
-"""The two ends of a reader: what a file declares before it runs, and the nodes that it returns.
+"""Checks of model files before a reader runs, and the nodes that a reader process returns.
 
-The size that a model file declares is compared with its bytes before a reader uses the file.
+A header that declares more than its file can contain would exhaust the memory of a reader, and so would text that is
+split into lines and words although it is damaged. A truncated file may lose triangles without an error. Therefore each
+check compares the declared sizes with the bytes of the file. It returns the bytes for the reader and the number of
+triangles that the reader must return, or 0 if the format does not declare this number.
 
-A reader that splits damaged data into lines and words needs many times its size in memory. These checks come first.
+The unit of a Collada file and the number of its copies are read before trimesh reads the file.
 
-A header that declares more than the file can contain would exhaust the memory of a reader. If the header declares more
-than the reader returns, a part of the file was lost without an error. Each check takes the bytes of a file. It returns
-the bytes for the reader and the number of triangles that the reader must return (0 if the format does not declare it).
-
-The unit and the number of copies in a Collada file are read before trimesh reads the file.
-
-A reader process returns triangles and nodes as a file of numpy arrays.
+A reader process returns shapes and nodes as a file of numpy arrays, see `write`.
 """
 
 from __future__ import annotations
@@ -29,30 +26,28 @@ import numpy as np
 # --- declared sizes --------------------------------------------------------------------------------------------------
 
 
-# --- declared sizes --------------------------------------------------------------------------------------------------
-
-
-CHUNK = 1 << 22
-#: The number and the size of the windows of a file whose lines are examined.
+CHUNK = 1 << 22  #: number of bytes that are examined at a time
+#: The number and the size in bytes of the samples of a file whose lines are examined.
 WINDOWS, WINDOW = 16, 1 << 16
 _NUMBERS = b"0123456789+-.eE \t\r\n\v\fnaiftyNAIFTY"  # "nan" and "infinity" too
 
 
 class HeaderError(ValueError):
-    """An error for bytes that do not have the declared format. The message contains the position and the content."""
+    """A model file that is damaged or too large. `gjk3d.files.load` adds the name of the file to the message."""
 
 
 def refuse_nul(data: bytes, name: str) -> None:
-    """Raise an error for text with a NUL byte, as in binary files, UTF-16, and files from a full disk."""
+    """Raise an error for text with a NUL byte, which occurs in binary files, UTF-16, and files from a full disk."""
     where = data.find(b"\0")
     if where >= 0:
         raise HeaderError(f"byte {where} is NUL, but {name} is a text format. Export the file again.")
 
 
 def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, bytes]:
-    """Return the number of matching lines in a few samples of the text, of all their lines, and the first other line.
+    """Return the number of matching lines in samples of a text, the number of all lines in them, and an odd line.
 
-    ``pattern`` matches the start of a line. A line that continues after a backslash counts once.
+    ``pattern`` matches the start of a line. The odd line is the first that does not match, or empty. Empty lines are
+    not counted. A line that continues after a backslash is one line.
     """
     good = every = 0
     odd = b""
@@ -73,14 +68,11 @@ def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, b
 
 
 def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
-    """Return the end of ``count`` rows from ``start``, and their number, which is smaller if the text ends earlier.
-
-    ``empty`` means that empty rows are counted.
-    """
+    """Return the end of ``count`` lines from ``start``, and their number, which is smaller in a shorter text."""
     rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
     while rows < count and end < len(data):
-        stop = data.rfind(b"\n", end, end + CHUNK) + 1 or len(data)  # or the whole rest, for a longer line
+        stop = data.rfind(b"\n", end, end + CHUNK) + 1 or len(data)  # the whole remainder, for a long line
         if empty:
             added = data.count(b"\n", end, stop) + (data[stop - 1 : stop] != b"\n")
         else:
@@ -108,7 +100,7 @@ def without_comments(data: bytes) -> bytes:
 
 
 def refuse_words(data: bytes, start: int, end: int, what: str) -> None:
-    """Raise an error if the text between two bytes contains anything but numbers."""
+    """Raise an error if the text from ``start`` to ``end`` contains other words than numbers. ``what`` names them."""
     for first in range(start, end, CHUNK):
         chunk = data[first : min(first + CHUNK, end)]
         strange = chunk.translate(None, _NUMBERS)
@@ -122,17 +114,18 @@ def refuse_words(data: bytes, start: int, end: int, what: str) -> None:
 
 
 def shown(line: bytes) -> str:
-    """Return a quoted line. A long line is truncated."""
+    """Return a line in quotes, truncated to 40 characters."""
     text = line.strip().decode("latin-1")
     return repr(text if len(text) <= 40 else text[:40] + "...")
 
 
-#: The limit of placed objects of any file, and the bytes for each object above it, which is the size of a transform.
-#: A small file can nest 10^10 objects.
+#: A file may place this number of objects, or one object for this number of bytes (the size of a transform), if that is
+#: more. Without a limit, a small file could place 10^10 objects by nesting.
 MAX_PLACED, BYTES_PER_PLACED = 5000, 60
-#: The limit of triangles of all copies: for any file, for each byte of a file, and the absolute limit.
+#: The triangles of all copies may be this many, or this many per byte of the file if that is more, and never more than
+#: the last number.
 FEW_TRIANGLES, TRIANGLES_PER_BYTE, MAX_TRIANGLES = 4_000_000, 4, 100_000_000
-#: The limit of parts of any file, and the bytes for each part above it. A reader takes about 1 ms for each part.
+#: A file may have this number of parts, or one part for this number of bytes, if that is more. A part takes about 1 ms.
 MAX_PARTS, BYTES_PER_PART = 2000, 300
 
 
@@ -154,29 +147,29 @@ def refuse_copies(placed: int, triangles: int, size: int) -> None:
     limit = min(MAX_TRIANGLES, max(FEW_TRIANGLES, TRIANGLES_PER_BYTE * size))
     if triangles > limit:
         raise HeaderError(
-            f"has {triangles} triangles in all copies in {size} bytes, expected at most {limit}. Split it, or export"
-            " fewer copies."
+            f"has {triangles} triangles in all copies, expected at most {limit} in a file of {size} bytes. Split it, "
+            "or export fewer copies."
         )
 
 
-#: The limit of unpacked bytes of an archive, and of its ratio of compression above `SMALL` bytes. Models are compressed
-#: to about a tenth, and only repetition is compressed to a thousandth.
+#: The greatest unpacked size of an archive in bytes, and above `SMALL` bytes the greatest ratio of unpacked to packed
+#: size. The ratio of models is about 10. Ratios near 1000 occur only for repeated bytes.
 MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 32 << 20
 
 
 def unchecked(data: bytes) -> tuple[bytes, int]:
-    """Return the output of a reader process unchanged, and 0 (triangles unknown)."""
+    """Return the output of a reader process unchanged, and 0 declared triangles."""
     return data, 0
 
 
 def check_zip(data: bytes) -> tuple[bytes, int]:
-    """Return a zip archive unchanged, and 0 (triangles unknown); raise if it unpacks to too many bytes."""
+    """Return a zip archive unchanged, and 0 declared triangles. Raise an error if it unpacks to too many bytes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
         raise HeaderError(
-            f"unpacks to {unpacked} bytes, expected at most {MAX_UNPACKED}, and above {SMALL} at most {MAX_RATIO} times"
-            f" the {len(data)} bytes of the file. Split it."
+            f"unpacks to {unpacked} bytes, expected at most {MAX_UNPACKED}, and above {SMALL} bytes at most {MAX_RATIO}"
+            f" times the size of the file, {len(data)} bytes. Split it."
         )
     return data, 0
 
@@ -184,18 +177,18 @@ def check_zip(data: bytes) -> tuple[bytes, int]:
 # --- Collada files ---------------------------------------------------------------------------------------------------
 
 
-_FEW = 1000  #: the number of copies that are read without a check of their triangles
+_FEW = 1000  #: number of copies in a file up to which their triangles are not counted
 _NAN = re.compile(rb"(?i)\bnan\b")
-_DEEPEST = 100  #: the largest depth of nodes that refer to nodes
+_DEEPEST = 100  #: greatest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Return a Collada file unchanged, and 0 (triangles unknown); raise if it has entities or too many copies."""
+    """Return a Collada file unchanged, and 0 declared triangles. Raise an error for a DOCTYPE, NaN or many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise HeaderError("has a DOCTYPE, which can expand to any size. Collada does not need it, so remove it.")
+        raise HeaderError("has a DOCTYPE, whose entities can expand to any size. Remove it, Collada does not need it.")
     if b"<instance_node" in data or data.count(b"<instance_geometry") > _FEW:
         refuse_copies(*_copies(ElementTree.fromstring(data)), len(data))
     if _NAN.search(data):
@@ -204,7 +197,7 @@ def check_dae(data: bytes) -> tuple[bytes, int]:
 
 
 def _check_positions(root: Any) -> None:
-    """Raise an error for positions that are not numbers. pycollada would replace them by 0."""
+    """Raise an error for positions that are NaN. pycollada would replace them by 0."""
     elements = [(_tag(element), element) for element in root.iter()]
     positions = {
         element.get("source", "").removeprefix("#")
@@ -237,7 +230,7 @@ def meters(data: bytes) -> float | None:
             if not (isfinite(length) and length > 0.0):
                 raise HeaderError(f"its unit has meter={shown(text.encode())}, expected a positive number of metres")
             return length
-        if len(path) == 2 and path[1] not in ("asset", "extra"):  # the asset is the first element
+        if len(path) == 2 and path[1] not in ("asset", "extra"):  # the asset element precedes all others
             break
     return None
 
@@ -247,11 +240,11 @@ def _tag(element: Any) -> str:
 
 
 def _copies(root: Any) -> tuple[int, int]:
-    """Return the number of copies of geometries in all scenes, and the number of their triangles."""
+    """Return the number of copies of geometries in all scenes of a Collada file, and their number of triangles."""
     nodes: dict[str, Any] = {}
     triangles: dict[str, int] = {}
     scenes: list[Any] = []
-    counts: dict[str, tuple[int, int]] = {}  # of each node
+    counts: dict[str, tuple[int, int]] = {}  # copies and triangles of each node
     for element in root.iter():
         tag, ident = _tag(element), element.get("id", "")
         if tag == "node":
@@ -270,7 +263,8 @@ def _copies(root: Any) -> tuple[int, int]:
             elif tag == "instance_node" and ident in nodes:
                 if ident in above or len(above) >= _DEEPEST:
                     raise HeaderError(
-                        f"its node {ident[:40]!r} is in itself, or deeper than {_DEEPEST} levels. Flatten its nodes."
+                        f"its node {ident[:40]!r} contains itself, or is deeper than {_DEEPEST} levels. Flatten the "
+                        "nodes."
                     )
                 if ident not in counts:
                     counts[ident] = below(nodes[ident], (*above, ident))
@@ -282,7 +276,7 @@ def _copies(root: Any) -> tuple[int, int]:
 
 
 def _triangles(element: Any) -> int:
-    """Return the number of triangles of a primitive, or a lower bound, the number of its polygons."""
+    """Return the number of polygons of a Collada primitive, which is at most its number of triangles."""
     if _tag(element) not in ("triangles", "polylist", "polygons", "tristrips", "trifans"):
         return 0
     text = element.get("count", "0")
@@ -293,32 +287,31 @@ def _triangles(element: Any) -> int:
 
 
 _TREE = "tree"
-#: Red, green and blue in sRGB, from 0 to 1.
-Colour = tuple[float, float, float]
+Colour = tuple[float, float, float]  #: red, green and blue in sRGB, from 0 to 1
 
 
 class Shape(NamedTuple):
-    """Triangles that nodes may share: vertices (n, 3), faces (m, 3), and the colour in the file or None."""
+    """A triangle mesh, which several nodes may share."""
 
-    vertices: Any
-    faces: Any
-    colour: Colour | None = None
+    vertices: Any  #: (n, 3)
+    faces: Any  #: (m, 3)
+    colour: Colour | None = None  #: the colour in the file
 
 
 class Node(NamedTuple):
     """A node in the tree of a model."""
 
-    key: str  #: unique
-    parent: str | None  #: the key of the parent
-    shape: int | None  #: the number of the shape
-    matrix: Any = None  #: (4, 4), from the frame of the shape to the frame of the model, or None
-    label: str = ""
+    key: str  #: the unique name of the node
+    parent: str | None  #: the key of the parent, None for the root
+    shape: int | None  #: the index of the shape, None for a node without triangles
+    matrix: Any = None  #: (4, 4), from the frame of the shape to the frame of the model; None is the identity
+    label: str = ""  #: the name of the node in the file
     guid: str = ""  #: the GlobalId in IFC
-    reason: str = ""  #: why the triangles of the node are missing
+    reason: str = ""  #: the reason why the triangles of the node are missing
 
 
 class Nodes(NamedTuple):
-    """The shapes and nodes of a model, and the notes of its reader."""
+    """The shapes and the nodes of a model, and notes of its reader for the user."""
 
     shapes: tuple[Shape, ...]
     nodes: tuple[Node, ...]
@@ -326,7 +319,7 @@ class Nodes(NamedTuple):
 
 
 def write(model: Nodes, target: str | Path) -> None:
-    """Write a model to a file of arrays, which `scene_of` reads."""
+    """Write a model to a file of numpy arrays, which `scene_of` reads."""
     arrays: dict[str, Any] = {}
     for number, shape in enumerate(model.shapes):
         arrays[f"v{number}"] = np.asarray(shape.vertices, dtype=np.float64)
@@ -341,7 +334,10 @@ def write(model: Nodes, target: str | Path) -> None:
 
 
 def scene_of(data: bytes) -> Any:
-    """Return the model in a file of arrays as a scene of trimesh. Its metadata contains labels, GlobalIds and notes."""
+    """Return the model in a file of `write` as a trimesh scene.
+
+    The metadata of the scene contain the labels and GlobalIds of its nodes by their keys, and the notes.
+    """
     import trimesh
 
     scene = trimesh.Scene()

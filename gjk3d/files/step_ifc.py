@@ -1,10 +1,10 @@
 """STEP files and building models (IFC), which have the same syntax.
 
-The STEP reader omits names of products, units, and the errors of facets. They are read here, and curves are removed.
+cascadio converts STEP to GLB, but not names of products, units and the errors of facets. This module reads these from
+the file, and removes curves from the GLB.
 
-Building models are read by ifcopenshell, with a node for each element below its storey, building and site.
-
-ifcopenshell cuts openings out of their elements. Spaces, openings and grids are not elements, so they are not parts.
+ifcopenshell reads building models, and cuts openings out of their elements. The model has a node for each element,
+below the nodes of its storey, building and site. Spaces, openings and grids are not elements, so they are not parts.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _ENTITY = re.compile(
     + rb")(?:_WITH_SPECIFIED_SOURCE|_WITH_ASSOCIATED_DOCUMENTS)?\s*\(((?:" + _STRING + rb"|[^';])*+);"
 )  # fmt: skip
 _TOKEN = re.compile(rb"(" + _STRING + rb")|#(\d+)|\$")
-_MACHINE = re.compile(r"(NAUO)?\d*")  #: names of occurrences that programs write
-REFERENCE = re.compile(r"=>\[[\d:]+\]")  #: names of unnamed shapes in Open CASCADE
+_MACHINE = re.compile(r"(NAUO)?\d*")  #: names of occurrences that programs generate
+REFERENCE = re.compile(r"=>\[[\d:]+\]")  #: names that Open CASCADE generates for unnamed shapes
 
 
 class _Occurrence(NamedTuple):
     name: str
-    definition: int  #: the definition of its product
+    definition: int  #: the number of the product's definition
 
 
 class _Products:
-    """The assemblies of a STEP file."""
+    """The products of a STEP file, and their occurrences in assemblies. Products have the numbers of definitions."""
 
     def __init__(self, step: bytes) -> None:
         formations: dict[int, int] = {}
@@ -65,20 +65,20 @@ class _Products:
             elif what == _OCCURRENCE and len(strings) == 2 and len(references) > 1:
                 ident, name = strings
                 occurrence = _Occurrence("" if name == ident else name, references[1])
-                # the reader names a node by its occurrence, or by the id of an empty name, and keeps other blanks
+                # cascadio names a node by its occurrence, or by the occurrence's id if the name is empty
                 for node in dict.fromkeys((name or ident, name)):
                     self._used.setdefault((references[0], node), []).append(occurrence)
         self._names = {key: names.get(formations.get(formation, -1), "") for key, formation in definitions.items()}
 
     def called(self, name: str) -> list[int]:
-        """Return the definition numbers of the products with a name."""
+        """Return the definition numbers of the products with this name."""
         return [definition for definition, its in self._names.items() if its == name.strip()]
 
     def occurrence(self, wholes: list[int], node: str, before: int) -> tuple[list[int], str]:
-        """Return the definition number of the product of a node, at most one in a list, and the name of the product.
+        """Return the definition number of a node's product, as a list, and the name for the node.
 
-        The node is below one of the products ``wholes``. Nodes with equal names are in the order of the file, and
-        ``before`` is the number of earlier ones.
+        The list is empty if the product is not known. The parent of the node is one of the products ``wholes``. Nodes
+        with equal names are in the order of the file, and ``before`` is the number of earlier nodes with this name.
         """
         for parent in wholes:
             if used := self._used.get((parent, node.strip())):
@@ -89,7 +89,7 @@ class _Products:
 
 
 def _text(string: bytes) -> str:
-    r"""Return the text of a STEP string, with doubled quotes and the codes ``\X2\..\X0\``, ``\X\..`` and ``\S\.``."""
+    r"""Return the text of a quoted STEP string. Doubled quotes, ``\X2\..\X0\``, ``\X\..`` and ``\S\.`` are decoded."""
     try:
         text = string[1:-1].decode()
     except UnicodeDecodeError:
@@ -101,7 +101,7 @@ def _text(string: bytes) -> str:
 
 
 def name_products(tree: dict[str, Any], step: bytes) -> None:
-    """Set the names of unnamed nodes of a glTF to the names of their products in the STEP file."""
+    """Replace generated names of nodes in a glTF of cascadio by the names of their products in the STEP file."""
     nodes = tree.get("nodes", [])
     if not any(node.get("children") for node in nodes):
         return
@@ -121,7 +121,7 @@ def name_products(tree: dict[str, Any], step: bytes) -> None:
 
 
 def name_shapes(tree: dict[str, Any]) -> None:
-    """Set the names of unnamed shapes to their numbers, or to the name of the product if it has only one shape."""
+    """Replace generated names of shapes by numbers from 1. A single shape of a product gets the product's name."""
     nodes = tree.get("nodes", [])
     for parent in nodes:
         children = parent.get("children", [])
@@ -133,12 +133,12 @@ def name_shapes(tree: dict[str, Any]) -> None:
             nodes[child]["name"] = str(number)
 
 
-_TRIANGLES = 4  #: the mode of a primitive of triangles. Lower modes are points and lines.
-_NAMED = 5  #: the largest number of names in a note
+_TRIANGLES = 4  #: the mode of a glTF primitive of triangles. Lower modes are points and lines
+_NAMED = 5  #: greatest number of names in a note
 
 
 def leave_out_curves(tree: dict[str, Any]) -> None:
-    """Remove points and lines from a glTF, and add a note on nodes without triangles to the extras of its scene."""
+    """Remove points and lines from a glTF. A note in the extras of its scene lists the nodes without triangles."""
     meshes, nodes, scenes = (tree.get(key, []) for key in ("meshes", "nodes", "scenes"))
     for mesh in meshes:
         mesh["primitives"] = [
@@ -148,7 +148,7 @@ def leave_out_curves(tree: dict[str, Any]) -> None:
     removed = {number: node.get("name", "") for number, node in enumerate(nodes) if node.get("mesh") in empty}
     if not removed:
         return
-    for parent in nodes:  # an unnamed shape is one of several shapes of its product
+    for parent in nodes:  # unnamed shapes have the name of their product in the note
         unnamed = [child for child in parent.get("children", []) if REFERENCE.fullmatch(removed.get(child, ""))]
         removed |= dict.fromkeys(unnamed, parent.get("name", ""))
     for owner, key in (*((node, "children") for node in nodes), *((scene, "nodes") for scene in scenes)):
@@ -156,24 +156,23 @@ def leave_out_curves(tree: dict[str, Any]) -> None:
             owner[key] = [child for child in owner[key] if child not in removed]
     names = list(removed.values())
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    note = f"left out, because curves and points are not matter: {', '.join(names[:_NAMED])}{more}"
+    note = f"left out, because they contain only curves and points: {', '.join(names[:_NAMED])}{more}"
     scenes[0]["extras"] = {"notes": [note]}
 
 
-#: The tolerance of the mesher of Open CASCADE on curved faces, in millimetres.
-TOLERANCE = 0.01
-#: The largest error relative to the tolerance, by the kind of face. A measured error on spheres was 2.1.
+TOLERANCE = 0.01  #: tolerance of the mesher of Open CASCADE on curved faces, in millimetres
+#: Greatest error of the triangles of each kind of face, relative to the tolerance, and that of all other kinds. The
+#: measured error of spheres was 2.1.
 _MISSED = {"plane": 0.0, "cylinder": 1.0, "cone": 1.0, "torus": 1.0}
 _MOST_MISSED = 2.5
-#: The kinds of faces that the reader returns.
-KINDS = frozenset(_MISSED)
+KINDS = frozenset(_MISSED)  #: the kinds of faces that cascadio writes to the glTF
 _FACES = "TM_brep_faces"
 
 
 def write_facets(tree: dict[str, Any]) -> None:
-    """Replace the kinds of faces of each mesh in a glTF of cascadio by ``extras["facets"]``.
+    """Replace the kinds of faces of each mesh in a glTF of cascadio by the number ``extras["facets"]``.
 
-    This is the distance of the triangles from curved faces, in metres.
+    The number is an upper bound of the distance of the triangles from the curved faces, in metres.
     """
     for mesh in tree.get("meshes", []):
         error = 0.0
@@ -194,14 +193,15 @@ _CONVERTED = re.compile(rb"CONVERSION_BASED_UNIT\s*\(\s*'([^']*)'")
 _PREFIXES = {
     b"": "m", b"NANO": "nm", b"MICRO": "um", b"MILLI": "mm", b"CENTI": "cm", b"DECI": "dm", b"KILO": "km"
 }  # fmt: skip
-_MOST, _AROUND = 4096, 500  #: the limit of units and contexts, and the bytes before and after the name of a unit
+#: greatest number of units and of contexts that are read, and number of bytes examined before and after a unit
+_MOST, _AROUND = 4096, 500
 
 
 def unit_of(step: bytes) -> str | None:
-    """Return the unit of most representations of a STEP file, or None if it is unknown.
+    """Return the unit of length of most contexts in a STEP file, or None if it is not known.
 
-    In ISO 10303-21 each GLOBAL_UNIT_ASSIGNED_CONTEXT refers to a LENGTH_UNIT. It is an SI_UNIT or a
-    CONVERSION_BASED_UNIT with a name. The base of a CONVERSION_BASED_UNIT is a LENGTH_UNIT that no context refers to.
+    In ISO 10303-21 each GLOBAL_UNIT_ASSIGNED_CONTEXT refers to a LENGTH_UNIT. This is either an SI_UNIT, or a
+    CONVERSION_BASED_UNIT with a name.
     """
     units: dict[bytes, str] = {}
     for match in islice(_UNIT.finditer(step), _MOST):
@@ -232,23 +232,23 @@ def _unit_name(entity: bytes) -> str | None:
 # --- building models -------------------------------------------------------------------------------------------------
 
 
-_DEEPEST = 64  #: the largest number of steps from an element to the project
+_DEEPEST = 64  #: greatest number of containers above an element
 _BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"
 _CURE = "Repair it, or export it again"
-_NOTES = 5  #: the largest number of errors in the notes
-_SEARCHED = 1000  #: the largest number of entities in the search from a faulty entity to its elements
-_WELD = 1e-9  #: vertices within this distance, relative to the size of an element, are merged
-_CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: elements without matter
+_NOTES = 5  #: greatest number of errors in the notes
+_SEARCHED = 1000  #: greatest number of entities in the search from a faulty entity to its elements
+_WELD = 1e-9  #: vertices up to this distance apart, relative to the size of their element, are merged
+_CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: classes of elements that are not solid objects
 
 
 def elements(source: str) -> Nodes:
-    """Return the elements of a file in metres. Raise a HeaderError for a damaged file."""
+    """Return the elements of an IFC file, in metres. Raise a HeaderError for a damaged file."""
     data = Path(source).read_bytes()
     if _BEGIN not in data[:4096]:
-        raise HeaderError(f"it does not begin with {_BEGIN.decode()}. {_CURE} as IFC-SPF.")
+        raise HeaderError(f"the file does not begin with {_BEGIN.decode()}. {_CURE} as IFC-SPF.")
     if _END not in data[-4096:]:
         raise HeaderError(
-            f"it does not end with {_END.decode()}, because it is cut off after {len(data)} bytes. {_CURE}."
+            f"the file of {len(data)} bytes does not end with {_END.decode()}, so it is truncated. {_CURE}."
         )
     ifc: Any = importlib.import_module("ifcopenshell")
     geometry: Any = importlib.import_module("ifcopenshell.geom")
@@ -264,14 +264,16 @@ def elements(source: str) -> Nodes:
     products = [e for e in model.by_type("IfcElement") if not (e.is_a(_CUT_OFF) or e.is_a(_VIRTUAL))]
     shapes = _shaped(geometry, model, [e for e in products if e.Representation is not None])
     if not shapes:
-        fault = f"none of its {len(products)} elements has a shape" if products else "it has no elements"
-        raise HeaderError(f"{fault}. {_CURE} with bodies.")
+        fault = f"none of its {len(products)} elements has a shape" if products else "the file contains no elements"
+        raise HeaderError(f"{fault}. {_CURE} with the bodies of the elements.")
     nodes = _Collected()
     for element in products:
         shape = shapes.get(element.id())
         if shape is not None:
             nodes.add(element, shape.geometry, np.array(shape.transformation.matrix).reshape(4, 4, order="F"))
-        elif _has_body(element):
+        elif element.Representation is not None and any(
+            item.RepresentationIdentifier == "Body" for item in element.Representation.Representations
+        ):
             nodes.add(element, None, np.eye(4))
     errors = list(dict.fromkeys(_error_words(model, error) for error in _errors(ifc)))
     return Nodes(tuple(nodes.shapes), tuple(nodes.all), (*errors[:_NOTES], *_left_out(model, products)))
@@ -298,7 +300,7 @@ def _line(error: dict[str, str]) -> str:
 
 
 def _error_words(model: Any, error: dict[str, str]) -> str:
-    """Return the message of an error as one line, after the elements that it concerns if these are known."""
+    """Return an error of ifcopenshell as one line, which begins with the elements concerned if they are known."""
     number = (error.get("product") or error.get("instance", "")).partition("=")[0].removeprefix("#")
     elements = _elements_of(model, int(number)) if number.isdigit() else []
     if not elements:
@@ -308,7 +310,7 @@ def _error_words(model: Any, error: dict[str, str]) -> str:
 
 
 def _elements_of(model: Any, number: int) -> list[Any]:
-    """Return the elements whose shape uses an entity, or the entity itself. Empty if too many entities use it."""
+    """Return the elements whose shapes use the entity ``number``, or an empty list if too many entities use it."""
     waiting, visited, elements = [model.by_id(number)], {number}, []
     while waiting:
         entity = waiting.pop()
@@ -324,13 +326,14 @@ def _elements_of(model: Any, number: int) -> list[Any]:
 
 
 def _left_out(model: Any, products: list[Any]) -> list[str]:
-    """Return notes on the objects with a shape that are not parts, except openings, which were cut out."""
+    """Return a note on the objects that have a shape but are not parts. Openings, which were cut out, are omitted."""
     part_ids = {product.id() for product in products}
     omitted = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in part_ids]
     counts = Counter(product.is_a() for product in omitted if not product.is_a(_CUT_OFF))
     if not counts:
         return []
-    return [f"left out, because not matter: {', '.join(f'{many} {kind}' for kind, many in sorted(counts.items()))}"]
+    listing = ", ".join(f"{many} {kind}" for kind, many in sorted(counts.items()))
+    return [f"left out, because they are not solid elements: {listing}"]
 
 
 def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
@@ -347,15 +350,8 @@ def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
     return shape_of
 
 
-def _has_body(element: Any) -> bool:
-    representation = element.Representation
-    return representation is not None and any(
-        item.RepresentationIdentifier == "Body" for item in representation.Representations
-    )
-
-
 class _Collected:
-    """The nodes of a file. Mapped elements share the shape of their map."""
+    """The nodes and shapes of an IFC file. Elements with equal triangulations share a shape."""
 
     def __init__(self) -> None:
         self.all: list[Node] = []
@@ -365,7 +361,7 @@ class _Collected:
         self._number: dict[str, int] = {}
 
     def add(self, element: Any, triangulation: Any, matrix: Any) -> None:
-        """Add an element below its container. ``triangulation`` is its shape from ifcopenshell."""
+        """Add a node for an element, below the node of its container. ``triangulation`` is its shape or None."""
         shape = None
         if triangulation is not None:
             if triangulation.id not in self._number:
@@ -398,7 +394,7 @@ class _Collected:
 
 
 def _triangles(triangulation: Any) -> Shape:
-    """Return the triangles of a shape, with the colour of most of them."""
+    """Return the triangles of a shape of ifcopenshell. The colour is that of more than half of them, or None."""
     which = np.asarray(triangulation.material_ids, dtype=np.int64)
     counts = np.bincount(which[which >= 0], minlength=1)
     colour = None
@@ -410,8 +406,8 @@ def _triangles(triangulation: Any) -> Shape:
 
 
 def _welded(vertices: Any, faces: Any) -> tuple[Any, Any]:
-    """Return vertices and faces with merged vertices that differ only by rounding."""
-    # elements with openings have copies of vertices that are a few ulps apart
+    """Return vertices and faces after vertices that differ only by rounding are merged."""
+    # elements with openings have copies of vertices whose coordinates differ in the last bits
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import KDTree

@@ -1,7 +1,7 @@
-"""Checks of the headers of STL, PLY and OFF against the bytes of the file.
+"""Checks of STL, PLY and OFF files, see `gjk3d.files.readers`.
 
-Each check returns the bytes for the reader and the number of triangles that it must return. It raises a `HeaderError`
-if a header contradicts its file.
+Each check returns the bytes for the reader and the number of faces that the file declares. It raises a `HeaderError` if
+the header contradicts the bytes of the file.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from gjk3d.files.readers import (
     without_comments,
 )
 
-MAX_SAME = 5000  #: the limit of solids with one name in an STL
-#: The limit of comments in an OFF.
-MAX_REMARKS = 10_000_000
+MAX_SAME = 5000  #: greatest number of solids with the same name in an STL
+MAX_REMARKS = 10_000_000  #: greatest number of comments in an OFF
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
 _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
 _PLY_FACES = ("vertex_indices", "vertex_index")
@@ -35,7 +34,7 @@ _STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
 
 
 def check_stl(data: bytes) -> tuple[bytes, int]:
-    """Return an STL and its number of facets; raise if its length or its facets contradict that number."""
+    """Return an STL and its number of facets. Raise an error if the length of the file contradicts this number."""
     if len(data) >= 84:
         count = struct.unpack_from("<I", data, 80)[0]
         if len(data) == 84 + 50 * count:
@@ -45,14 +44,14 @@ def check_stl(data: bytes) -> tuple[bytes, int]:
         return _check_stl_text(data)
     if len(data) < 84:
         raise HeaderError(
-            f"{len(data)} bytes are too few for a binary STL, expected at least 84, and the file is not a text STL"
+            f"has {len(data)} bytes, expected at least 84 for a binary STL, or the word 'solid' for a text STL"
         )
     expected = 84 + 50 * count
     declared = f"the header declares {count} triangles ({expected} bytes), but the file has {len(data)} bytes"
     if len(data) > expected:
         raise HeaderError(
-            f"{declared}: {len(data) - expected} bytes follow the triangles, or it is not an STL. Export it again as "
-            "STL."
+            f"{declared}, so {len(data) - expected} bytes follow the triangles, or it is not an STL. Export it again "
+            "as STL."
         )
     raise HeaderError(f"{declared}, so it is truncated or not an STL. Export it again as STL.")
 
@@ -67,7 +66,7 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
             f"{lines - matched} of {lines} examined lines, such as {shown(odd)}, do not begin with a word of STL"
         )
     lower = data.lower()
-    # trimesh splits the text at these words, so a name with one of them is removed
+    # trimesh splits the text at these words, so names that contain them are removed
     if re.search(rb"solid[^\n]*(solid|facet|normal|vertex)", lower):
         data = re.sub(rb"(?mi)^[ \t]*((end)?solid)\b[^\n]*", rb"\1", data)
         lower = data.lower()
@@ -75,8 +74,8 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
     facets, solids = lower.count(b"facet") - ends, lower.count(b"solid") - closed
     if facets != ends or solids != closed or corners != 3 * facets:
         raise HeaderError(
-            f"{facets} facets begin and {ends} end, with {corners} vertices, and {solids} solids begin and {closed} "
-            "end. Export the file again, because it is truncated or damaged."
+            f"{facets} facets begin and {ends} end, {corners} vertices are in them, and {solids} solids begin and "
+            f"{closed} end. Export the file again, because it is truncated or damaged."
         )
     if solids > MAX_SAME:  # the time of trimesh for equal names grows with the square of their number
         names = Counter(re.findall(rb"(?m)^[ \t]*solid\b[ \t]*([^\n]*)", lower))
@@ -90,10 +89,10 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
 
 
 def check_ply(data: bytes) -> tuple[bytes, int]:
-    """Return a PLY and its number of faces; raise if it has too few bytes for the elements in its header."""
+    """Return a PLY and its number of faces. Raise an error if it has too few bytes for the elements in its header."""
     end = data.find(b"end_header", 0, 1 << 20)
     if not data.startswith(b"ply") or end < 0:
-        raise HeaderError("lacks a PLY header, which begins with 'ply' and ends with 'end_header'")
+        raise HeaderError("does not have a PLY header, which begins with 'ply' and ends with 'end_header'")
     header = data[:end].decode("latin-1")
     ascii_rows = "format ascii" in header
     counts: dict[str, int] = {}
@@ -110,19 +109,19 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
             bare.add(element)
         elif len(words) >= 3 and words[0] == "property":
             bare.discard(element)
-            # a list contains at least its length, and a face three more numbers; in text a number has at least a digit
-            # and a separator
+            # A list has at least the number of its entries, and the list of a face has three entries. A number in text
+            # has at least a digit and a separator.
             kinds = words[2:3] if words[1] == "list" else words[1:2]
             if words[-1] in _PLY_FACES:
                 kinds += words[3:4] * 3
             least += count * sum(2 if ascii_rows else _PLY_SIZES.get(kind, 1) for kind in kinds)
     if bare:
-        raise HeaderError(f"the element {min(bare)[:40]!r} of the header lacks properties, expected at least one")
+        raise HeaderError(f"the element {min(bare)[:40]!r} of the header has 0 properties, expected at least one")
     if least > len(data) - end:
         promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
         raise HeaderError(
-            f"the header declares {promise}, at least {least} bytes, but the file has {len(data) - end}, so it is"
-            " truncated or damaged"
+            f"the header declares {promise}, at least {least} bytes, but {len(data) - end} bytes follow the header, so "
+            "the file is truncated or damaged"
         )
     if ascii_rows:
         list_last = header.rstrip().endswith(_PLY_FACES) and counts.get("face", 0) > 0
@@ -135,9 +134,10 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
 
 
 def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: bool) -> int:
-    """Return the position of the end of the declared rows of numbers.
+    """Return the position after the declared rows of numbers, ``promised`` lines from ``begin``.
 
-    ``list_last`` means that the last row begins with the count of its numbers. ``empty`` means that empty rows count.
+    With ``list_last``, the last row begins with the number of its entries. With ``empty``, empty lines are counted.
+    Raise an error if rows are missing, or if a row contains other words than numbers.
     """
     end, rows_found = rows_end(data, begin, promised, empty=empty)
     last = data[data.rfind(b"\n", begin, end - 1) + 1 : end].split() if rows_found else []
@@ -145,13 +145,14 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
     complete = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
     if rows_found < promised or not complete:
         raise HeaderError(
-            f"the header declares {promised} rows, but {rows_found} are in the file, so it is truncated or damaged"
+            f"the header declares {promised} rows, but {rows_found} are in the file (the last may be incomplete), so it"
+            " is truncated or damaged"
         )
     return end
 
 
 def check_off(data: bytes) -> tuple[bytes, int]:
-    """Return an OFF without comments and its number of faces; raise if it has too few bytes for its counts."""
+    """Return an OFF without comments, and its declared number of faces. Raise an error if its counts are wrong."""
     refuse_nul(data, "OFF")
     if data.count(b"#") > MAX_REMARKS:
         raise HeaderError(f"has {data.count(b'#')} comments, expected at most {MAX_REMARKS}. Remove them.")
@@ -166,7 +167,7 @@ def check_off(data: bytes) -> tuple[bytes, int]:
     if least > len(data) + 2:
         raise HeaderError(
             f"the header declares {vertices} vertices and {faces} faces, at least {least} bytes, but the file has"
-            f" {len(data)}, so it is truncated or damaged"
+            f" {len(data)} bytes, so it is truncated or damaged"
         )
     begin = data.find(b"\n", header.end()) + 1 or len(data)
     end = _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)
@@ -174,15 +175,15 @@ def check_off(data: bytes) -> tuple[bytes, int]:
     if remainder:
         row = data.count(b"\n", 0, len(data) - len(remainder)) + 1
         raise HeaderError(
-            f"the header declares {vertices} vertices and {faces} faces, but they are followed by"
-            f" line {row}, {shown(remainder.splitlines()[0])}, so it is damaged"
+            f"the header declares {vertices} vertices and {faces} faces, but line {row}, "
+            f"{shown(remainder.splitlines()[0])}, follows them, so the file is damaged"
         )
     return _with_fans(data[begin:end], vertices, faces) or data[:end], faces
 
 
 def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
-    """Return an OFF whose polygons are fans of triangles, or None if no polygon has more than four corners."""
-    # trimesh 5.2 joins the corners of such polygons as text
+    """Return an OFF with fans of triangles for its polygons, or None if no polygon has more than four corners."""
+    # trimesh 5.2 reads polygons with more than four corners wrongly, because it joins their corners as text
     lines = [row for row in rows.split(b"\n") if row.strip()]
     corners = [row[1 : 1 + int(row[0])] for row in map(bytes.split, lines[vertices:])]
     _refuse_beyond(corners, vertices)
@@ -194,7 +195,7 @@ def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
 
 
 def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
-    """Raise an error for a face with a missing vertex. Words that are not integers are left to the reader."""
+    """Raise an error for a face with the index of a missing vertex. Words that are not integers are not checked."""
     try:
         numbers = np.fromiter(map(int, chain.from_iterable(corners)), np.int64)
     except (ValueError, OverflowError):
@@ -204,6 +205,6 @@ def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
         face = int(np.searchsorted(np.cumsum([len(row) for row in corners]), wrong[0], side="right"))
         text = ", ".join(corner.decode() for corner in corners[face])
         raise HeaderError(
-            f"faces[{face}] is {shown(text.encode())}, but there are {vertices} vertices, with the indices 0 to"
-            f" {vertices - 1}"
+            f"faces[{face}] is {shown(text.encode())}, expected indices from 0 to {vertices - 1}, because there are "
+            f"{vertices} vertices"
         )

@@ -1,6 +1,6 @@
-"""Reading of 3MF: objects with triangles, objects with components at any depth, and the build.
+"""Reading of 3MF files: objects with triangles, objects with components at any depth, and the build.
 
-The module follows the core specification 1.3 and the production extension 1.2, which splits a model into several files.
+The module follows the core specification 1.3, and the production extension 1.2 for models in several files.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from gjk3d.files.readers import Colour, HeaderError, check_zip, refuse_copies, s
 from gjk3d.typing import Array
 
 UNITS = ("micron", "millimeter", "centimeter", "inch", "foot", "meter")
-DEEPEST = 100  #: the largest depth of components
-#: Extensions that a file may require. They are implemented, or do not change the geometry.
+DEEPEST = 100  #: greatest depth of components
 _SPACE = "http://schemas.microsoft.com/3dmanufacturing/"
+#: Beginnings of the extensions that a file may require. They are implemented, or do not change the geometry.
 _READ = (f"{_SPACE}core/", f"{_SPACE}production/", f"{_SPACE}material/", f"{_SPACE}trianglesets/")
 _TAGS = ("{*}model", "{*}object", "{*}build", "{*}basematerials", "{*}colorgroup")
 _HEX = re.compile(r"#([\da-fA-F]{2})([\da-fA-F]{2})([\da-fA-F]{2})(?:[\da-fA-F]{2})?")
-Count = tuple[int, int]  #: the numbers of placed objects and of their triangles
+Count = tuple[int, int]  #: the number of placed objects, and the number of their triangles
 
 
 class _Use(NamedTuple):
-    """A reference to an object from another object or from the build, with the transform."""
+    """A reference to an object from another object or from the build."""
 
-    file: str
-    ident: str
-    matrix: Array
-    name: str = ""
+    file: str  #: the file of the object in the archive
+    ident: str  #: the id of the object
+    matrix: Array  #: (4, 4) transform from the object to the object that uses it, or to the build
+    name: str = ""  #: the part number in the build
 
 
 class _Object(NamedTuple):
@@ -50,7 +50,7 @@ class _Model(NamedTuple):
 
 
 def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Return a 3MF archive unchanged, and 0 (triangles unknown); raise if it unpacks to too much or lacks a model."""
+    """Return a 3MF archive unchanged, and 0 declared triangles. Raise an error if it is too large or lacks a model."""
     check_zip(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
@@ -67,7 +67,7 @@ def check_3mf(data: bytes) -> tuple[bytes, int]:
 
 
 def scene_of(data: bytes) -> Any:
-    """Return the build of a 3MF as a scene of trimesh, with a node for each use of an object."""
+    """Return the build of a 3MF as a trimesh scene, with a node for each use of an object."""
     import trimesh
     from trimesh.util import unique_name
 
@@ -96,7 +96,7 @@ def scene_of(data: bytes) -> Any:
 
 
 class _Package:
-    """The models of an archive. Each is read on its first access."""
+    """The models of a 3MF archive. Each model is read at its first use."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -119,18 +119,23 @@ class _Package:
     def object(self, use: _Use) -> _Object:
         item = self.model(use.file).objects.get(use.ident)
         if item is None:
-            raise HeaderError(f"places the object {use.ident[:40]!r}, which is missing in {use.file}, so it is damaged")
+            raise HeaderError(
+                f"places the object {use.ident[:40]!r}, which {use.file} does not contain, so it is damaged"
+            )
         return item
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
-        """Return the number of placed objects, and the number of triangles of all of them."""
+        """Return the number of objects that ``uses`` place, components included, and the number of their triangles.
+
+        ``above`` are the file and the id of each object that contains the uses, to detect cycles.
+        """
         placed = triangles = 0
         for use in uses:
             key = use.file, use.ident
             if key in above:
-                raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself. Remove it.")
+                raise HeaderError(f"has the object {use.ident[:40]!r}, which is a component of itself. Remove it.")
             if len(above) >= DEEPEST:
-                raise HeaderError(f"nests its components more than {DEEPEST} levels deep. Flatten it.")
+                raise HeaderError(f"nests its components more than {DEEPEST} levels deep. Flatten the components.")
             if key not in self._counted:
                 item = self.object(use)
                 below, faces = self.count(item.uses, (*above, key))
@@ -165,7 +170,7 @@ def _read(file: str, text: bytes) -> _Model:
 
 
 def _unit(model: Any, file: str) -> str:
-    """Return the unit of a model from its root element. Raise an error for unsupported content."""
+    """Return the unit of a model from its root element. Raise an error for unsupported extensions or units."""
     if model.getroottree().docinfo.doctype:
         raise HeaderError(f"its {file} has a DOCTYPE, which 3MF does not allow. Remove it.")
     for prefix in model.get("requiredextensions", "").split():
@@ -196,7 +201,10 @@ def _object(element: Any, file: str, groups: dict[str, list[str]]) -> _Object:
 
 
 def _numbers(mesh: Any, tag: str, names: str, kind: type, ident: str) -> Array:
-    """Return the numbers of all vertices or triangles of a mesh, (n, 3)."""
+    """Return the numbers (n, 3) of all vertices or triangles of a mesh element.
+
+    ``names`` are the three attributes, ``kind`` is float or int, and ``ident`` is the id of the object for errors.
+    """
     keys = names.split()
     try:
         words = (element.get(key) for element in mesh.iter(f"{{*}}{tag}") for key in keys)
@@ -233,7 +241,10 @@ def _use(element: Any, file: str, name: str = "") -> _Use:
 
 
 def _colour(row: list[str], index: str) -> Colour | None:
-    """Return the colour of a whole object, or None. Colours of single triangles are ignored."""
+    """Return the colour of a whole object, or None. ``row`` has the colours of its group, as "#RRGGBB" or "#RRGGBBAA".
+
+    Colours of single triangles are ignored.
+    """
     at = int(index) if index.isdecimal() else -1
     hexes = _HEX.fullmatch(row[at] if 0 <= at < len(row) else "")
     if hexes is None:

@@ -1,7 +1,7 @@
-"""Queries recorded with their results for bug reports, so that others can compute them again.
+"""Records of queries and their results, for bug reports, so that others can run the queries again.
 
-This subpackage writes and reads the JSON document of two shapes or bodies. Reports of clashes have another document, in
-`clash`. `exact` checks results in rational arithmetic.
+`document` writes and reads the JSON document of a query of two shapes or bodies. `shapes` writes and reads the shapes
+in it. The documents of clash reports are in `gjk3d.clash`. `gjk3d.exact` checks results in rational arithmetic.
 """
 
 from __future__ import annotations

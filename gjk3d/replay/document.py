@@ -1,4 +1,4 @@
-"""One query and its result as a JSON document, written for bug reports, read from any source, and computed again."""
+"""The JSON document of a query and its result: written for a bug report, read from an untrusted file, and run again."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from gjk3d.typing import Array
 class Sameness(IntEnum):
     """The agreement of the result of a new run with the recorded result."""
 
-    SAME = 0  #: to the last bit
-    AGREES = 1  #: different bits, but the two intervals intersect
-    CONTRADICTS = 2  #: the intervals are disjoint, so one of the two results is wrong
+    SAME = 0  #: the results are equal to the last bit
+    AGREES = 1  #: bits differ, but the intervals of the distance intersect
+    CONTRADICTS = 2  #: the intervals of the distance are disjoint, so one of the results is wrong
 
     def __str__(self) -> str:
         return self.name
 
 
 class Replay(NamedTuple):
-    """A recorded case with the result of a new run.
+    """A recorded query, and the result of a new run.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Replay(NamedTuple):
     now : Distance
         The result of the new run.
     rows : (n,) int
-        `Sameness` of each row; one row for one pair.
+        `Sameness` of each pair. A query of one pair has one row.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Replay(NamedTuple):
 
     @property
     def sameness(self) -> Sameness:
-        """The worst `Sameness` of all rows."""
+        """The greatest `Sameness` of all rows, which is the worst agreement."""
         return Sameness(int(self.rows.max(initial=0)))
 
     def __repr__(self) -> str:
@@ -74,22 +74,22 @@ class Replay(NamedTuple):
 
 
 def run(path: str | os.PathLike[str]) -> Replay:
-    """Run the query in a file that `Distance.to_json` wrote again, and compare the results.
+    """Run a recorded query again, and compare the new result with the recorded result.
 
     Parameters
     ----------
     path : path
-        The file.
+        A file of `Distance.to_json`.
 
     Returns
     -------
     Replay
-        The case, the result of the new run, and the agreement of both results.
+        The recorded query, the result of the new run, and the agreement of both results.
 
     Raises
     ------
     FileError, ParseError
-        The file does not exist, or does not contain such a query.
+        The file does not exist, or is not a document of `Distance.to_json`.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def run(path: str | os.PathLike[str]) -> Replay:
         raise ParseError(f"{os.path.basename(path)}: {reason}") from None
     if np.shape(now.distance) != np.shape(case.answer.distance):
         then, rows = (_rows(np.shape(of.distance)) for of in (case.answer, now))
-        raise ParseError(f"{os.path.basename(path)}: the result has {then}, but the poses have {rows}{CURE}")
+        raise ParseError(f"{os.path.basename(path)}: the result is {then}, but the poses are {rows}{CURE}")
     return Replay(case, now, compare(case.answer, now))
 
 
@@ -116,7 +116,7 @@ def _rows(shape: tuple[int, ...]) -> str:
 
 
 def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
-    """Return the `Sameness` of each row of two results, (n,)."""
+    """Return the `Sameness` of each row of two results, (n,) int."""
     is_same = np.ones(len(np.atleast_1d(now.distance)), dtype=bool)
     for name in (*NUMBERS, "status", "tight"):
         differ = _bits(np.asarray(getattr(then, name))) != _bits(np.asarray(getattr(now, name)))
@@ -129,12 +129,12 @@ def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as their bits (int64), in which -0 differs from 0, and NaN equals NaN."""
+    """Return floats as integers with the same bits, so that -0 differs from 0. Other arrays are unchanged."""
     return np.ascontiguousarray(values).view(np.int64) if values.dtype == np.float64 else values
 
 
 FORMAT, SCHEMA_VERSION = "gjk3d-replay", 1
-#: columns of the result's numbers, for one row
+#: numbers of a result, and their shapes for one pair
 NUMBERS: dict[str, tuple[int, ...]] = {
     "distance": (),
     "lower": (),
@@ -143,7 +143,7 @@ NUMBERS: dict[str, tuple[int, ...]] = {
     "point_a": (3,),
     "point_b": (3,),
 }
-#: the arrays of a certificate and their shapes
+#: arrays of a certificate, and their shapes; None is any length
 _PROOF: dict[str, tuple[int | None, ...]] = {
     "normal": (3,),
     "support_a": (3,),
@@ -161,7 +161,7 @@ _STATUS = {status.name.lower(): status for status in Status}
 
 
 class Case(NamedTuple):
-    """A query with its arguments, its result, and the versions that computed it.
+    """A recorded query: its arguments, its result, and the versions that computed it.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Case(NamedTuple):
     a, b : Shape, Mesh or the like
         The shapes of the query.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float or None
-        Poses, world from local. None is the identity.
+        World from local for each shape. None is the identity.
     answer : Distance
         The recorded result.
     versions : dict
@@ -201,7 +201,9 @@ class Case(NamedTuple):
 
 
 def versions() -> dict[str, str]:
-    """Return the versions by name, and the platform, on which the last bits of a result depend.
+    """Return the versions of gjk3d, Python and the dependencies by name, and the platform.
+
+    The last bits of a result may depend on them.
 
     Examples
     --------
@@ -218,28 +220,28 @@ def versions() -> dict[str, str]:
     }
 
 
-# --- written ----------------------------------------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------------------------------
 
 
 def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str:
-    r"""Return the document of a result, and write it to a file if a path is given; see `Distance.to_json`.
+    r"""Return the JSON document of a query and its result, and write it to a file if a path is given.
 
     Parameters
     ----------
     result : Distance
-        Result of two shapes or bodies, for one pair of poses or many.
+        Result of a query of two shapes or bodies, at one pair of poses or at a stack of poses.
     path : path, optional
-        Path of the file.
+        The file to write.
 
     Returns
     -------
     str
-        One JSON document.
+        The document, see `Distance.to_json`.
 
     Raises
     ------
     TypeError, ValueError
-        The result is of many pairs of shapes, or the document is too large.
+        The result is of several pairs of shapes, or the document is too large.
 
     Examples
     --------
@@ -272,7 +274,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
             else "Cut out the relevant part of the models, or send their files with the call of the query."
         )
         raise ValueError(
-            f"to_json: the document has {len(text) / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20}. {cure}"
+            f"to_json: the document has {len(text) / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20} MiB. {cure}"
         )
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
@@ -311,17 +313,17 @@ def _write_certificate(certificate: Certificate | PartsCertificate) -> dict[str,
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers, with NaN and infinities as strings, so that a wrong result can be written too."""
+    """Return a number or nested lists of numbers, with strings for NaN and infinities, which JSON does not have."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value if isfinite(value) else str(value)
 
 
-# --- read -------------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
 def read(path: str | os.PathLike[str]) -> Case:
-    """Return the case in a file that `Distance.to_json` wrote; see `Case` for an example.
+    """Return the query and the result in a file of `Distance.to_json`.
 
     Parameters
     ----------
@@ -331,7 +333,7 @@ def read(path: str | os.PathLike[str]) -> Case:
     Raises
     ------
     FileError, ParseError
-        The message names in one line the file, the place in it, the value seen and the expected value.
+        The file does not exist, or a value in it is wrong. The message names the path of the value in the document.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """Shapes and bodies as JSON, and the reader of untrusted JSON.
 
-The reader keeps the path of each value in the document, which errors name.
-
-Shapes and bodies become plain numbers, and come back with the same bits.
+A shape that is written and read again has the same bits. Errors of the reader contain the path of the wrong value in
+the document, for example ``a.radius``.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from gjk3d.wording import expected_names
 # --- the reader ------------------------------------------------------------------------------------------------------
 
 
-MAX_BYTES = 16 << 20  #: size of a document for writing and reading; Python's lists take up to 50 times as much memory
+MAX_BYTES = 16 << 20  #: greatest size of a document. Python's lists of its numbers take up to 50 times as much memory
 CURE = ". Write the file again with result.to_json()"
-_SHOWN = 40  #: characters of a wrong value that a message quotes
+_SHOWN = 40  #: greatest number of characters of a wrong value in an error
 _NAMED = {"inf": inf, "-inf": -inf, "nan": float("nan")}
 
 
 class Value(NamedTuple):
-    """One value of a document and its place in it."""
+    """A value of a document, the name of its file, and its path in the document."""
 
     raw: Any
     file: str
@@ -54,22 +53,17 @@ class Value(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The file and the place, for messages."""
+        """The name of the file and the path of the value, for errors."""
         return f"{self.file}: {self.place}" if self.place else self.file
 
     def wrong(self, expected: str) -> NoReturn:
-        """Raise an error that names the value seen and the expected value."""
+        """Raise a ParseError with the value and the text ``expected``."""
         raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}{CURE}")
 
-    def failed(self, reason: object) -> ParseError:
-        """Return a `ParseError` with the place of this value, followed by ``reason``, the error of another function."""
-        return ParseError(f"{self.where}: {reason}")
-
     def fields(self, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Value]:
-        """Return the members of an object with exactly these names."""
+        """Return the members of an object. Raise a ParseError if one is missing or has another name."""
         for name in needed:
-            if name not in self.members():
-                raise ParseError(f"{self.where} lacks {name!r}{CURE}")
+            self.peek(name)
         for name in self.raw:
             if name not in needed and name not in optional:
                 raise ParseError(f"{self.where} has {name[:_SHOWN]!r}, {expected_names(name, (*needed, *optional))}")
@@ -79,15 +73,15 @@ class Value(NamedTuple):
         return Value(self.raw[name], self.file, f"{self.place}.{name}" if self.place else name)
 
     def members(self) -> set[str]:
-        """Return the names of an object's members."""
+        """Return the names of the members of an object."""
         if not isinstance(self.raw, dict):
             self.wrong("an object")
         return set(self.raw)
 
     def peek(self, name: str) -> Value:
-        """Return one member of an object whose other names are not checked yet."""
+        """Return one member of an object. Other members are not checked."""
         if name not in self.members():
-            raise ParseError(f"{self.where} lacks {name!r}{CURE}")
+            raise ParseError(f"{self.where} does not contain {name!r}{CURE}")
         return self._member(name)
 
     def items(self) -> Iterator[Value]:
@@ -97,7 +91,10 @@ class Value(NamedTuple):
         return (Value(item, self.file, f"{self.place}[{i}]") for i, item in enumerate(self.raw))
 
     def number(self, *, finite: bool = True) -> float:
-        """Return the value as a float. A string of hex digits is accepted, and unless ``finite`` "inf" and "nan"."""
+        """Return the value as a float. A hexadecimal string such as "0x1.8p+1" is accepted too.
+
+        Without ``finite``, the strings "inf", "-inf" and "nan" are accepted too.
+        """
         raw = self.raw
         if isinstance(raw, str):
             if not finite and raw in _NAMED:
@@ -123,8 +120,9 @@ class Value(NamedTuple):
         return int(self.raw)
 
     def array(self, *shape: int | None, finite: bool = True) -> Array:
-        """Return nested lists of numbers as an array of this shape. None in the shape is any length."""
-        return np.array(self._numbers(shape, finite), dtype=np.float64).reshape(self._lengths(shape))
+        """Return nested lists of numbers as an array of this shape. None in the shape accepts any length."""
+        lengths = [len(self.raw) if length is None else length for length in shape]
+        return np.array(self._numbers(shape, finite), dtype=np.float64).reshape(lengths)
 
     def _numbers(self, shape: tuple[int | None, ...], finite: bool) -> list[float]:
         if not shape:
@@ -134,11 +132,8 @@ class Value(NamedTuple):
             raise ParseError(f"{self.where} has {len(members)} entries, expected {shape[0]}{CURE}")
         return [number for member in members for number in member._numbers(shape[1:], finite)]
 
-    def _lengths(self, shape: tuple[int | None, ...]) -> tuple[int, ...]:
-        return tuple(len(self.raw) if length is None else length for length in shape)
-
     def indices(self, columns: int, below: int) -> NDArray[np.int64]:
-        """Return rows of integers from 0 to ``below`` - 1."""
+        """Return lists of integers from 0 to ``below`` - 1 as an array (n, columns)."""
         rows = []
         for row in self.items():
             members = [member.whole(0, below - 1) for member in row.items()]
@@ -176,23 +171,17 @@ def _shown(raw: Any) -> str:
 
 
 def read_json(path: str | os.PathLike[str]) -> Value:
-    """Return the document in a file.
-
-    Raises
-    ------
-    FileError, ParseError
-        The file does not exist, or it is too large or not JSON.
-    """
+    """Return the JSON document in a file. Raise a FileError if it does not exist, or a ParseError for other content."""
     file = Path(path)
     if os.path.isdir(file):
         raise FileError(f"{str(file)!r} is a folder, expected a file of result.to_json(). Name a file in it")
     if not os.path.isfile(file):
         raise FileError(f"the file {str(file)!r} does not exist. Write it with result.to_json(path)")
     with file.open("rb") as stream:
-        content = stream.read(MAX_BYTES + 1)  # the stated size of a file may be wrong
+        content = stream.read(MAX_BYTES + 1)  # the size in the folder's entry may be wrong
     if len(content) > MAX_BYTES:
         raise ParseError(
-            f"{file.name} is larger than {MAX_BYTES >> 20} MiB, the limit for one query. Write one row, "
+            f"{file.name} is larger than {MAX_BYTES >> 20} MiB, the limit for one query. Write one row of the result: "
             "result[i].to_json()"
         )
     try:
@@ -222,7 +211,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # --- shapes and bodies -----------------------------------------------------------------------------------------------
 
 
-#: arguments of the classes that store them unchanged; 0 means one number
+#: for each class that stores its arguments unchanged, the arguments and their shapes; () means one number
 _PLAIN: dict[str, dict[str, tuple[int, ...]]] = {
     "Point": {"p": (3,)},
     "Segment": {"a": (3,), "b": (3,)},
@@ -248,19 +237,18 @@ _KINDS = {
     "ellipsoid": layout.ELLIPSOID,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_SIZES = {layout.POINT: 0, layout.CYLINDER: 2, layout.CONE: 2}  #: numbers of a primitive, else 3; a hull varies
+#: how many numbers a kind of part has, if there are not 3 of them; a hull has 3 for each vertex
+_SIZES = {layout.POINT: 0, layout.CYLINDER: 2, layout.CONE: 2}
 _UNIT = 1e-15  #: largest error of the length of a normalised vector
 
-_FEW = 96  #: arrays of at most this many numbers are written as lists, larger ones as base64
-_MOST_CELLS = 1 << 26  #: largest grid that is read: a byte of the document has eight cells
-_RESIDUAL = 1e-11  #: largest deviation from a rotation after the polar step
-_SUM = 1e-15  #: largest difference of sums of products in different orders
+_FEW = 96  #: an array of more numbers is written as base64, a smaller array as nested lists
+_MOST_CELLS = 1 << 26  #: greatest number of cells of a grid. A byte of the document contains several cells
+_RESIDUAL = 1e-11  #: largest residual of a pose row after the polar step, see `gjk3d.poses`
+_SUM = 1e-15  #: largest difference of two sums of three products with different orders of the terms
 
 
 class _Type(NamedTuple):
-    """The format of an array's numbers in base64."""
-
-    dtype: str
+    dtype: str  #: type of the numbers in base64
     read: Callable[..., NDArray[Any]]  #: reader of nested lists
 
 
@@ -270,41 +258,40 @@ _TYPES = {
 }
 
 
-# --- shapes, written --------------------------------------------------------------------------------------------------
+# --- writing shapes ---------------------------------------------------------------------------------------------------
 
 
 def write_shape(shape: Shape) -> dict[str, Any]:
-    """Return a shape as JSON data: the name of its class and its numbers.
+    """Return a convex shape as a dict for JSON, with the name of its class and its numbers.
 
-    Raises
-    ------
-    UnsupportedPair
-        The class of the shape is not in `gjk3d.shapes.table.SHAPES`, or a user's function defines the shape.
+    Raise an UnsupportedPair error for a class that gjk3d does not define, and for a user's support mapping.
     """
     kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
     if kind is None or (isinstance(shape, Composed) and shape._functions):
         raise UnsupportedPair(
-            f"a {type(shape).__name__} cannot be written, because gjk3d does not know its numbers. Use a "
-            "gjk3d.ConvexHull of its surface().vertices."
+            f"a {type(shape).__name__} cannot be written to JSON, because its support mapping is a Python function. "
+            "Use a gjk3d.ConvexHull of its surface().vertices."
         )
     name = kind.__name__
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}
     if isinstance(shape, Composed):
-        terms = [[_write_part(part) for part in term] for term in shape._terms()]
+        terms = [
+            [
+                {
+                    "kind": _NAMES[part.kind],
+                    "numbers": part.numbers.tolist(),
+                    "matrix": part.matrix.tolist(),
+                    "offset": part.offset.tolist(),
+                }
+                for part in term
+            ]
+            for term in shape._terms()
+        ]
         return {"shape": name, "terms": terms, "radius": shape._rounding()}
     if isinstance(shape, ConvexHull):
         return _write_hull(shape)
     return {"shape": name, **{field: np.asarray(getattr(shape, field)).tolist() for field in _PLAIN[name]}}
-
-
-def _write_part(part: Part) -> dict[str, Any]:
-    return {
-        "kind": _NAMES[part.kind],
-        "numbers": part.numbers.tolist(),
-        "matrix": part.matrix.tolist(),
-        "offset": part.offset.tolist(),
-    }
 
 
 def _write_hull(shape: ConvexHull) -> dict[str, Any]:
@@ -313,23 +300,17 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
     is_same = np.array_equal(again.vertices, hull.vertices) and np.array_equal(again.faces, hull.faces)
     is_same = is_same and again.defect == hull.defect and again.dimension == hull.dimension
     if not (is_same and np.array_equal(again.angles, hull.angles)):
-        # points that are not vertices affected ties of faces and the bound of the removed points
+        # the hull of the vertices alone differs, because points that are not vertices decided ties between its faces
         written["dimension"], written["defect"] = hull.dimension, hull.defect
         written["faces"], written["angles"] = hull.faces.tolist(), hull.angles.tolist()
     return written
 
 
-# --- shapes, read -----------------------------------------------------------------------------------------------------
+# --- reading shapes ---------------------------------------------------------------------------------------------------
 
 
 def read_shape(value: Value) -> Shape:
-    """Return the shape that a value of an untrusted document describes.
-
-    Raises
-    ------
-    ParseError
-        The message names the place, the value seen and the expected value.
-    """
+    """Return the convex shape that a value of an untrusted document describes. Raise a ParseError for another value."""
     kind = value.peek("shape")
     name = kind.text()
     if name not in _CLASSES:
@@ -346,7 +327,7 @@ def read_shape(value: Value) -> Shape:
             return special[name](value)
         return _CLASSES[name](**_arguments(name, value))
     except ShapeError as reason:
-        raise value.failed(reason) from None
+        raise ParseError(f"{value.where}: {reason}") from None
 
 
 def _arguments(name: str, value: Value) -> dict[str, Any]:
@@ -369,7 +350,7 @@ def _read_halfspace(value: Value) -> Shape:
     plane = kind(**numbers)
     if abs(float(np.linalg.norm(numbers["normal"])) - 1.0) > _UNIT:
         return plane
-    exact = object.__new__(kind)  # its normal was normalised before, and a second division would change it by an ulp
+    exact = object.__new__(kind)  # the normal was normalised before, and a second division could change its last bit
     exact._set(**numbers)
     return exact
 
@@ -384,7 +365,7 @@ def _read_hull(value: Value) -> Shape:
         return shape
     dimension, defect, angles = fields["dimension"].whole(0, 3), fields["defect"].number(), fields["angles"].array(None)
     if not 0.0 <= defect <= GREATEST:
-        fields["defect"].wrong(f"0 to {GREATEST:g}")
+        fields["defect"].wrong(f"a number from 0 to {GREATEST:g}")
     hull = hull_of_faces(points, fields["faces"].indices(3, len(points)), dimension, defect, angles)
     if hull is None:
         fields["faces"].wrong("triangles of these points that make one closed surface, with an angle per edge")
@@ -401,7 +382,7 @@ def _read_composed(value: Value) -> Shape:
         fields["terms"].wrong("one or more lists of one or more parts")
     radius = fields["radius"].number()
     if not 0.0 <= radius <= GREATEST:
-        fields["radius"].wrong(f"0 to {GREATEST:g}")
+        fields["radius"].wrong(f"a number from 0 to {GREATEST:g}")
     return Composed._from_terms(terms, radius)
 
 
@@ -419,7 +400,7 @@ def _read_part(value: Value) -> Part:
         if _greatest(values) > GREATEST:
             fields[name].wrong(f"numbers of at most {GREATEST:g}")
     if _greatest(matrix) * _greatest(numbers) > GREATEST or not abs(np.linalg.det(matrix)) > 0.0:
-        fields["matrix"].wrong(f"an invertible one, and lengths of at most {GREATEST:g}")
+        fields["matrix"].wrong(f"an invertible matrix whose products with the numbers are at most {GREATEST:g}")
     return Part(kind, count, numbers, matrix, offset)
 
 
@@ -427,25 +408,22 @@ def _greatest(values: Array) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-# --- bodies, written --------------------------------------------------------------------------------------------------
+# --- writing bodies ---------------------------------------------------------------------------------------------------
 
 
 def write_collider(x: Collider) -> dict[str, Any]:
-    """Return a shape or a body as JSON data: the name of its class and its numbers.
+    """Return a shape or a body as a dict for JSON, with the name of its class and its numbers.
 
-    For a mesh the numbers are its triangles, with its name and its unit. Its file and its parts' names are left out.
+    A mesh is written with its triangles, name and unit, and without its file and the names of its parts.
 
-    Raises
-    ------
-    UnsupportedPair
-        The object is of a class of the user.
+    Raise an UnsupportedPair error for a class that gjk3d does not define.
     """
     if not isinstance(x, Body):
         return write_shape(x)
     write = _WRITERS.get(type(x))
     if write is None:
         raise UnsupportedPair(
-            f"a {type(x).__name__} cannot be written, because gjk3d does not know its numbers. Use a gjk3d.Mesh "
+            f"a {type(x).__name__} cannot be written to JSON, because it is not a class of gjk3d. Use a gjk3d.Mesh "
             "of its surface."
         )
     written: dict[str, Any] = {"shape": type(x).__name__, **write(x)}
@@ -476,27 +454,19 @@ def _write_voxels(x: VoxelGrid) -> dict[str, Any]:
     return {"occupied": bits, "pitch": x.pitch, "origin": x.origin.tolist()}
 
 
-def _write_cloud(x: PointCloud) -> dict[str, Any]:
-    return {"points": _write_array(x.points, "float64"), "radius": x.radius}
-
-
 def _write_heights(x: HeightField) -> dict[str, Any]:
     values = {"heights": _write_array(x.heights, "float64"), "pitch": np.asarray(x.pitch).tolist()}
     bottom = {} if x.bottom == -inf else {"bottom": x.bottom}
     return {**values, "origin": x.origin.tolist(), **bottom}
 
 
-def _write_shell(x: Shell) -> dict[str, Any]:
-    return {"mesh": write_collider(x.mesh), "thickness": x.thickness}
-
-
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Mesh: _write_mesh,
     Compound: _write_compound,
     VoxelGrid: _write_voxels,
-    PointCloud: _write_cloud,
+    PointCloud: lambda x: {"points": _write_array(x.points, "float64"), "radius": x.radius},
     HeightField: _write_heights,
-    Shell: _write_shell,
+    Shell: lambda x: {"mesh": write_collider(x.mesh), "thickness": x.thickness},
 }
 
 
@@ -505,8 +475,8 @@ def _write_array(array: NDArray[Any], kind: str) -> Any:
         return array.tolist()
     if array.nbytes > MAX_BYTES:
         raise ValueError(
-            f"to_json: an array has {array.nbytes / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20}. Cut out the "
-            "relevant part of the model, or send its file with the call of the query."
+            f"to_json: an array has {array.nbytes / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20} MiB. Cut out "
+            "the relevant part of the model, or send its file with the call of the query."
         )
     return {"type": kind, "length": list(array.shape), "base64": _base64(array.astype(_TYPES[kind].dtype))}
 
@@ -515,17 +485,11 @@ def _base64(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode("ascii")
 
 
-# --- bodies, read -----------------------------------------------------------------------------------------------------
+# --- reading bodies ---------------------------------------------------------------------------------------------------
 
 
 def read_collider(value: Value) -> Collider:
-    """Return the shape or body that a value of an untrusted document describes.
-
-    Raises
-    ------
-    ParseError
-        The message names the place, the value seen and the expected value.
-    """
+    """Return the shape or body that an untrusted value describes. Raise a ParseError for other values."""
     name = value.peek("shape").raw
     read = _READERS.get(name) if isinstance(name, str) else None
     if read is None:
@@ -535,7 +499,7 @@ def read_collider(value: Value) -> Collider:
     except ParseError:
         raise
     except Gjk3dError as reason:
-        raise value.failed(reason) from None
+        raise ParseError(f"{value.where}: {reason}") from None
 
 
 def _read_mesh(value: Value) -> Mesh:
@@ -567,8 +531,8 @@ def _read_compound(value: Value) -> Compound:
     turns = poses[:, :3, :3]
     off = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2))
     if not (np.abs(residuals - off) <= _SUM).all() or not (off <= _RESIDUAL).all():
-        fields["residuals"].wrong("the deviation of each pose from a rotation, after the polar step")
-    # the polar step was applied before, and a second one would change the last bit
+        fields["residuals"].wrong(f"the deviation of each rotation from orthonormal, at most {_RESIDUAL:g}")
+    # the polar step was applied before, and a second one could change the last bits
     rows = np.concatenate([turns.reshape(-1, 9), poses[:, :3, 3], residuals[:, None]], axis=1)
     rows.setflags(write=False)
     placed = tuple((thing, row) for (thing, _), row in zip(compound._parts, rows, strict=True))
@@ -583,7 +547,7 @@ def _read_voxels(value: Value) -> VoxelGrid:
     length = [size.whole(1, _MOST_CELLS) for size in inner["length"].items()]
     cells = prod(length)
     if len(length) != 3 or cells > _MOST_CELLS:
-        inner["length"].wrong(f"three numbers of cells, at most {_MOST_CELLS} of them together")
+        inner["length"].wrong(f"the numbers of cells along three axes, whose product is at most {_MOST_CELLS}")
     packed = np.frombuffer(_content(inner["base64"], (cells + 7) // 8), dtype=np.uint8)
     occupied = np.unpackbits(packed, count=cells).reshape(length)
     return VoxelGrid(occupied, fields["pitch"].number(), fields["origin"].array(3))
@@ -623,7 +587,10 @@ _READERS: dict[str, Callable[[Value], Collider]] = {
 
 
 def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
-    """Return an array that is nested lists, or base64 with its type and its length along each axis."""
+    """Return an array that is written as nested lists, or as base64 with the type and the length of each axis.
+
+    ``kind`` is a key of `_TYPES`. None in the shape accepts any length.
+    """
     if isinstance(value.raw, list):
         return _TYPES[kind].read(value, shape)
     fields = value.fields(("type", "length", "base64"))
@@ -631,14 +598,14 @@ def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
     length = [size.whole(0, MAX_BYTES) for size in fields["length"].items()]
     if len(length) != len(shape) or any(want not in (None, size) for want, size in zip(shape, length, strict=True)):
         expected = ", ".join("any" if size is None else str(size) for size in shape)
-        fields["length"].wrong(f"one number per axis: {expected}")
+        fields["length"].wrong(f"the length of each axis: {expected}")
     dtype = np.dtype(_TYPES[kind].dtype)
     content = _content(fields["base64"], prod(length) * dtype.itemsize)
     return np.frombuffer(content, dtype=dtype).reshape(length).astype(dtype.newbyteorder("="))
 
 
 def _content(value: Value, size: int) -> bytes:
-    """Return the bytes of a base64 string of known length."""
+    """Return the bytes of a base64 string. Raise a ParseError unless there are ``size`` bytes."""
     text = value.text()
     try:
         content = base64.b64decode(text, validate=True)

@@ -1,22 +1,19 @@
-"""What a scene caches from step to step, and warm starts of EPA.
+"""The cache of a scene, and warm starts of EPA.
 
-EPA's last faces are cached for the next query of the same two cores: one support point proves them again.
+A scene caches its pairs with near boxes, and for each pair a separating axis or the nearest faces of EPA. A query tries
+the cached axis or faces first, and uses them only if they prove its result. The boxes of the cached pairs are enlarged
+by a distance. When an object has moved farther, the pairs are searched again.
 
-EPA's last surface is closed, encloses the origin, and consists of points of A and of B. When the cores move, these
-points remain points of A and of B, so only the shape of the surface changes. If no point of it moved by more than m,
-each face is at most m nearer to the origin than before. Only the few nearest faces are therefore moved. All others were
-at least a stored distance away, and are now at least that distance less m away.
+EPA's last surface consists of points of A - B, is closed, and encloses the origin. After a motion the same points of A
+and B are again points of A - B, and only the shape of the surface differs. If no point moved by more than m, each face
+is at most m nearer to the origin than before. Only the few nearest faces are stored and moved. All other faces were at
+least a stored distance from the origin, and are now at least this distance minus m from it.
 
-The surface still encloses the origin: while the points move along straight lines, the origin does not cross a face that
-is far from it at both ends, more than m in total.
+The surface still encloses the origin: while its points move along straight lines, the origin cannot cross a face whose
+distances from the origin before and after the motion are more than m in total.
 
-The nearest face proves a lower bound of the depth, and its support point an upper bound. A cached face is never trusted
-without this proof. If the proof fails, the query runs again without the cache.
-
-A scene caches near boxes, and separating axes or faces of pairs, from its last step.
-
-No cached value is used without a proof. A cached axis, or the last faces of EPA, are the first candidates of a query.
-Boxes are enlarged by the greatest possible motion until they are searched again.
+The nearest face proves a lower bound of the depth, and the support point along its normal an upper bound. If both
+differ by too much, the query runs without the cache.
 """
 
 from __future__ import annotations
@@ -62,8 +59,8 @@ from gjk3d.narrow.solve import (
 )
 from gjk3d.narrow.workspace import FIRST_POINTS, Workspace, capacity, workspace_of
 from gjk3d.scene.objects import Objects
-from gjk3d.scene.pairs import NO_RANK
-from gjk3d.scene.query import Answers, SceneQuery, wider
+from gjk3d.scene.pairs import COLLIDING, NO_RANK, SEPARATED, UNSURE, wider
+from gjk3d.scene.query import Answers, SceneQuery
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Bools, Ints, Ints1, Ints2
 
@@ -71,29 +68,29 @@ from gjk3d.typing import Array, Array2, Bools, Ints, Ints1, Ints2
 
 
 _RHO = layout.RHO
-FACES = 8  #: at most
-# A row: the number of faces (0: empty), the least distance of all other faces, and the pose of B in A. Then follow the
-# distances of the faces, nearest first, and three corners per face: a point of A in A's frame, and one of B in B's
-# frame.
+FACES = 8  #: greatest number of faces of a pair
+# A row of the cache has the number of its faces (0 if it is empty), the least distance of all other faces from the
+# origin, and the pose of B in A's frame. Then follow the distances of the faces from the origin, the nearest first, and
+# three corners per face. A corner is a point of A in A's frame, and a point of B in B's frame.
 _OTHER_FACES, _POSE, _KEYS = 1, 2, 14
 _CORNERS = _KEYS + FACES
 CORNER = 6
 ROW = _CORNERS + 3 * CORNER * FACES
 # in units of a pair's ``tiny``:
-_ROUNDING = 4.0  #: of a point that was moved to its own frame and back, and of m
-_WIDTH = 16.0  #: between the bounds of a proven depth; about 3e-14 of the pair's size
+_ROUNDING = 4.0  #: error of a point that was transformed to B's frame and back, and of m
+_WIDTH = 16.0  #: greatest width of the bounds of a depth that the cache proves; about 3e-14 of the pair's size
 
 
 @kernel
 def store_faces(c: Cores, workspace: Workspace, cache: Array, k: int) -> None:
-    """Store EPA's last faces in row k if EPA ended in this workspace with the depth, else mark the row as empty."""
+    """Store the nearest faces of EPA's last polytope in row k. Without a polytope in the workspace the row is empty."""
     p = polytope_in(workspace)
     faces, count, other_faces = p.mark[capacity(workspace)], 0, inf
     for f in range(faces):
         if p.fi[f, 6] != 1:
             continue
         key, r = p.ff[f, 3], min(count, FACES)
-        while r > 0 and cache[k, _KEYS + r - 1] > key:  # move farther faces down by one place
+        while r > 0 and cache[k, _KEYS + r - 1] > key:  # move each face that is farther to the next position
             if r < FACES:
                 cache[k, _KEYS + r], p.stack[r] = cache[k, _KEYS + r - 1], p.stack[r - 1]
             else:
@@ -120,7 +117,7 @@ def store_faces(c: Cores, workspace: Workspace, cache: Array, k: int) -> None:
 
 @kernel
 def most_moved(c: Cores, cache: Array, k: int) -> float:
-    """Return an upper bound of how far a point of B has moved in A's frame since row k was stored."""
+    """Return an upper bound of the distance that any point of B has moved in A's frame since row k was stored."""
     turned, shifted = 0.0, 0.0
     for i in range(9):
         d = c.m[i] - cache[k, _POSE + i]
@@ -128,13 +125,13 @@ def most_moved(c: Cores, cache: Array, k: int) -> float:
     for i in range(9, 12):
         d = c.m[i] - cache[k, _POSE + i]
         shifted += d * d
-    # the difference of two rotations stretches by its Frobenius norm divided by the root of two
+    # the spectral norm of the difference of two rotations is its Frobenius norm divided by the square root of two
     return float(sqrt(0.5 * turned) * c.b.floats[_RHO] + sqrt(shifted) + _ROUNDING * c.tiny)
 
 
 @kernel
 def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the corner of a cached face as a point of A - B, and its points of A and of B."""
+    """Return the corner in column ``at`` of row k as a point of A - B, and its points of A and of B, in A's frame."""
     a = (cache[k, at], cache[k, at + 1], cache[k, at + 2])
     b = place(c.m, (cache[k, at + 3], cache[k, at + 4], cache[k, at + 5]))
     return sub(a, b), a, b
@@ -142,16 +139,13 @@ def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3
 
 @kernel
 def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
-    """Return a lower bound of the distance from the origin to the surface of A - B, and the normal of the nearest face.
-
-    The bound is 0 if the origin may be outside.
-    """
+    """Return a lower bound of the depth (0 if none is proven), and the normal of the nearest face in row k."""
     moved = most_moved(c, cache, k)
     least, n = inf, (0.0, 0.0, 0.0)
     for r in range(int(cache[k, 0])):
         before = cache[k, _KEYS + r]
         if before - moved >= least:
-            break  # the faces are sorted, so all later ones are at least this far away
+            break  # the faces are sorted, so all later faces are at least as far from the origin
         at = _CORNERS + 3 * CORNER * r
         p0, _, _ = corner_of(c, cache, k, at)
         p1, _, _ = corner_of(c, cache, k, at + CORNER)
@@ -171,7 +165,7 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
 
 @kernel
 def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
-    """Write the face pierced by the ray from the origin along n to the simplex; return the ray's length, -1 if none."""
+    """Write the face in row k that the ray from the origin along n pierces to ``s``; return the ray's length, or -1."""
     e1 = perpendicular(n)
     e2 = cross(n, e1)
     for r in range(int(cache[k, 0])):
@@ -198,7 +192,7 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
 
 @kernel
 def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
-    """Return the depth as `epa` does; its code is CLOSED if the nearest face in row k proves it, else OUTSIDE."""
+    """Return the depth in the form of `epa`: CLOSED if the nearest face in row k proves the depth, else OUTSIDE."""
     key, n = nearest_face(c, cache, k)
     if key > 0.0:
         w, _, _ = support_pair(c, n)
@@ -212,7 +206,7 @@ def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
 
 @kernel
 def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
-    """Return whether the faces in row k prove that two cores overlap, for any margin of at least 0."""
+    """Return whether the faces in row k prove that two cores overlap. For a negative margin the result is False."""
     if not margin >= 0.0:
         return False
     key, _ = nearest_face(c, cache, k)
@@ -223,7 +217,7 @@ def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
 def solve_from_cache(
     c: Cores, max_distance: float, workspace: Workspace, cache: Array, k: int, out: Array, flags: Ints, row: int
 ) -> bool:
-    """Return whether the faces in row k prove the signed distance; if so, write it to ``row`` as `solve` does."""
+    """Return whether the faces in row k prove the signed distance, and write it to ``row`` of the output of `solve`."""
     if cache[k, 0] > 0.0:
         depth = verified_depth(c, cache, k, workspace.simplex)
         if depth.code == CLOSED:
@@ -240,18 +234,17 @@ def solve_from_cache(
 # --- the state of a scene --------------------------------------------------------------------------------------------
 
 
-_POSE_A, _POSE_B = 3, 8  #: columns of a pair row: the slots of both
-# row of the cached faces of a pair, or the reason for its absence: not needed, not solved by the kernels, without a box
+_POSE_A, _POSE_B = 3, 8  #: columns of a row of pairs with the slots of A and B
+#: reasons for a pair without a row of cached faces: not needed, not solved by the kernels, or an object without a box
 NONE, ASIDE, BOXLESS = -1, -2, -3
-SEPARATED, COLLIDING, UNSURE = range(3)
-COLLIDED = -1.0  #: replaces an axis: the pair collided in the last step
+COLLIDED = -1.0  #: first number of the axis of a pair that collided in the last step
 
 
 class PairCache(NamedTuple):
-    """The cached data of the last step for each pair."""
+    """The cached data of each pair from the last step."""
 
-    axes: Array2
-    at: Ints1  #: row of ``faces`` for each pair, or the reason for its absence
+    axes: Array2  #: separating axis of each pair, see `quick_collide`
+    at: Ints1  #: row of ``faces`` for each pair, or NONE, ASIDE or BOXLESS
     faces: Array2
 
 
@@ -259,9 +252,10 @@ class PairCache(NamedTuple):
 def moves(
     boxes: Array2, links: Ints2, births: Ints1, version: int, before: Array2
 ) -> tuple[float, float, float, float]:
-    """Return four numbers: the greatest motion of a box side since ``version``, two means, and the mean side length.
+    """Return the greatest motion, its mean over moved boxes, its mean over all boxes, and the mean length of a box.
 
-    The means are over the moved sides, and over all sides. Only leaves that existed at that version count.
+    The motion of a box is the greatest change of one of its six coordinates since ``before``. Only boxes of objects
+    that already existed in ``version`` are counted. The mean length is over the three axes of all boxes.
     """
     most, total, sides, moved, leaves = 0.0, 0.0, 0.0, 0, 0
     for k in range(before.shape[0]):
@@ -283,10 +277,11 @@ def collide_again(
     pairs: PairRows, boxes: Array2, within: float, margin: float, trust: bool, start: int, stop: int,
     simplex: Array2, cache: PairCache, outcomes: Ints1,
 ) -> None:  # fmt: skip
-    """Write the outcomes of pairs start to stop. Pairs with boxes farther apart than ``within`` are SEPARATED.
+    """Write the outcome of a collision query with a margin for each pair from start to stop - 1.
 
-    With ``trust``, pairs that collided in the last step count as COLLIDING, since the query computes their distance
-    later. Pairs that the kernels do not solve are UNSURE.
+    Pairs with boxes farther apart than ``within`` are SEPARATED. Pairs that the kernels do not solve are UNSURE. With
+    ``trust``, pairs that collided in the last step are COLLIDING without a test, because the caller computes their
+    distances anyway.
     """
     table, axes, at, faces = pairs.table, cache.axes, cache.at, cache.faces
     for k in range(start, stop):
@@ -313,7 +308,7 @@ def solve_again(
     pairs: PairRows, which: Ints1, max_distance: float, start: int, stop: int, workspace: Workspace, cache: PairCache,
     out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Write the signed distances of the pairs ``which[start:stop]`` into these rows of ``out`` and ``flags``."""
+    """Write the signed distances of the pairs ``which[start:stop]`` to the rows start to stop - 1 of the output."""
     axes, at, faces = cache.axes, cache.at, cache.faces
     for r in range(start, stop):
         k = which[r]
@@ -331,40 +326,40 @@ def solve_again(
 
 
 _STEPS = 10.0  #: boxes are enlarged by the mean motion of this number of steps
-_MOST = 0.15  #: greatest enlargement, relative to the mean side of a box
-_LEAST = 2.5  #: steps that an enlargement has to last: for faster motions each step searches the tree
-_MOST_PAIRS, _PAIRS_PER_OBJECT = 65536, 64  #: greatest number of cached pairs, and how many more for each object
+_MOST = 0.15  #: greatest enlargement of a box, relative to the mean length of a box
+_LEAST = 2.5  #: least number of steps that an enlargement must last; otherwise every query searches the tree
+_MOST_PAIRS, _PAIRS_PER_OBJECT = 65536, 64  #: greatest number of cached pairs, and additional pairs for each object
 
 
 class Memory:
-    """The pairs of one scene with near boxes, in the order of their names, and the cached data of each."""
+    """The cache of a scene: its pairs with near boxes, in the order of their names, and data of each pair."""
 
     __slots__ = (
         "_boxes", "_flat", "_may_be_deep", "_numbers", "_pad", "_solids", "_steps", "_table", "_version", "_within",
         "cache", "pairs",
     )  # fmt: skip
-    pairs: Ints  #: of slots
-    _numbers: Ints  #: of the shapes of the pairs
-    _table: Ints  #: the pairs as rows for the kernels
+    pairs: Ints  #: (n, 2) slots of each pair
+    _numbers: Ints  #: (n, 2) numbers of the shapes of each pair
+    _table: Ints  #: row of each pair for the kernels
     _flat: Bools  #: whether a pair consists of two polytopes
     _may_be_deep: Bools  #: whether EPA may solve a pair
-    _solids: ShapeStore | None  #: the shapes that these arrays describe
+    _solids: ShapeStore | None  #: the shapes to which `_numbers`, `_table`, `_flat` and `_may_be_deep` belong
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Clear the cache, so the next query starts without it."""
-        self._version, self._within, self._solids = -1, -1.0, None  # before the first search the distance is negative
-        self._boxes, self._pad, self._steps = np.zeros((0, 6)), 0.0, 0  # state at the last search, and steps since
+        """Clear the cache."""
+        self._version, self._within, self._solids = -1, -1.0, None  # a negative distance means that no search was made
+        self._boxes, self._pad, self._steps = np.zeros((0, 6)), 0.0, 0  # boxes at the last search, and steps since then
         self.pairs = np.zeros((0, 2), dtype=np.int64)
         self.cache = PairCache(np.zeros((0, AXIS)), np.zeros(0, dtype=np.int64), np.zeros((0, ROW)))
 
     def follow(self, query: SceneQuery, within: float) -> bool:
-        """Update the cache to contain all pairs within a distance; return whether it can be used.
+        """Update the cache to contain all pairs up to a distance; return whether the query can use it.
 
-        The cache is not used without motion, so a single query costs the same as without a cache. It is not used for
-        fast motions, which invalidate it in every step, and for more than a few pairs per object.
+        The cache is not used before the first motion, because it would make a single query slower. It is not used for
+        fast motions, which would require a search in every step, or for too many pairs.
         """
         within, objects = max(within, 0.0), query.mine
         objects.settle()
@@ -380,21 +375,20 @@ class Memory:
             fast = _LEAST * mean / self._steps > _MOST * side
             if fast or not (searched or most > 0.0) or not self._search(query, within):
                 self.forget()
-                self._note(objects)
+                self._store_boxes(objects)
                 return False
             self._within = within
-            self._note(objects)
+            self._store_boxes(objects)
         if self._solids is not query.store:
             self._take_shapes(query)
         return True
 
-    def _note(self, objects: Objects) -> None:
-        """Store the boxes of all objects."""
+    def _store_boxes(self, objects: Objects) -> None:
         self._boxes, self._steps = objects.tree.boxes[: len(objects.births)].copy(), 0
         self._version = objects.version
 
     def _search(self, query: SceneQuery, within: float) -> bool:
-        """Search the boxes and keep the data of pairs that were cached; return whether the pairs are few enough."""
+        """Search the pairs with near boxes, and keep cached data. Return False if there are too many pairs."""
         objects, count, blocks = query.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
         for block, _ in query.blocks(within + 2.0 * self._pad):
             blocks.append(block)
@@ -405,7 +399,7 @@ class Memory:
         keys = query.keys(pairs)
         order = np.argsort(keys, kind="stable")
         pairs, keys = pairs[order], keys[order]
-        # data of objects that were removed or replaced since is dropped
+        # the data of pairs with an object that was removed or replaced is not used
         old = np.flatnonzero(
             ((objects.births[self.pairs] <= self._version) & (objects.ranks[self.pairs] < NO_RANK)).all(1)
         )
@@ -423,7 +417,7 @@ class Memory:
         return True
 
     def _take_shapes(self, query: SceneQuery) -> None:
-        """Store the properties of the shapes of pairs that the kernels need."""
+        """Store the properties of the shapes of all cached pairs."""
         solids = self._solids = query.store
         shapes, self._table = query.table(self.pairs)
         self._numbers = shapes
@@ -438,7 +432,7 @@ class Memory:
     # --- queries -------------------------------------------------------------------------------------------------
 
     def collisions(self, query: SceneQuery, margin: float) -> Ints:
-        """Return the pairs that collide, see `SceneQuery.collisions`."""
+        """Return the pairs of slots that collide with a margin, see `SceneQuery.collisions`."""
         outcomes = self._outcomes(query, self._rows(query), margin, False)
         self._decide((outcomes == UNSURE).nonzero()[0], query, margin, outcomes)
         hits: Ints = self.pairs[outcomes != 0]
@@ -448,7 +442,7 @@ class Memory:
         return PairRows(query.store.ints, query.store.floats, self._table, query.rows)
 
     def _decide(self, some: Ints, query: SceneQuery, margin: float, outcomes: Ints) -> None:
-        """Write the outcomes of some pairs that `collide_again` does not decide."""
+        """Write the outcomes of the pairs ``some``, which `collide_again` does not decide."""
         if len(some):
             numbers, table = self._numbers[some], self._table[some]
             outcomes[some] = query.store.collide(numbers, table, query.rows, margin, query.workers)
@@ -467,7 +461,10 @@ class Memory:
     def distances_within(
         self, query: SceneQuery, within: float, omitted: Ints | None = None, mode: int = SIGNED
     ) -> Answers:
-        """Return the signed distances of the pairs that are not proven to be farther apart, see `SceneQuery`."""
+        """Return the signed distances of the pairs that are not proven to be farther apart than ``within``.
+
+        The pairs ``omitted`` are left out. See `SceneQuery.distances` for ``mode``.
+        """
         rows, at = self._rows(query), self.cache.at
         outcomes = self._outcomes(query, rows, within, True)
         if omitted is not None:
@@ -491,7 +488,7 @@ class Memory:
         return Answers(pairs, numbers, table, out, flags).within(within)
 
     def _assign_rows(self, which: Ints, outcomes: Ints) -> None:
-        """Assign rows for faces to the pairs that may need a row, and free the rows of separated pairs."""
+        """Assign rows of ``faces`` to the pairs ``which`` that EPA may solve, and free the rows of separated pairs."""
         _, at, faces = self.cache
         at[(at >= 0) & (outcomes == 0)] = NONE
         wanting = which[self._may_be_deep[which] & (at[which] == NONE)]

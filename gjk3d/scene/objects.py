@@ -1,7 +1,7 @@
 """The objects of a scene: names, shapes, poses and groups in plain arrays, and the tree of their boxes.
 
-An object has a slot, which is its row in every array and its leaf in the tree. Shapes are packed and boxes fitted at
-the next query, for all new and moved objects at once. Bodies are represented by their boxes.
+An object has a slot, which is its row in every array and its leaf in the tree. The next query packs the new shapes, and
+fits the boxes of all new and moved objects. The tree of a non-convex body is not part of the tree of the scene.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gjk3d.convex.solve import placed_boxes
 from gjk3d.engine.dispatch import Collider, is_collider
 from gjk3d.engine.pairs import BOX_ROUNDING, ShapeStore
 from gjk3d.errors import PoseError, SceneError
-from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
+from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows, is_plain
 from gjk3d.scene.pairs import ALL, ANSWERED_ASIDE, HALF_SPACE, NO_RANK, Shapes, Side
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints
@@ -28,7 +28,7 @@ from gjk3d.units import rescaling
 
 
 def planes_of(shape: Any) -> list[tuple[float, ...]]:
-    """Return half-spaces (normal, offset) whose intersection contains an unbounded shape, or an empty list."""
+    """Return half-spaces (normal, offset) whose intersection contains an unbounded shape, none for a bounded shape."""
     if shape._kind & Kind.PLANES:
         above = (*shape.normal.tolist(), float(shape.offset))
         return [above] if shape._sides == 1.0 else [above, tuple(-x for x in above)]
@@ -42,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def exclusive(method: F) -> F:
-    """Return a wrapper that locks the scene of a method, and a scene in its first argument, against other threads."""
+    """Return a method that locks its scene against other threads. A scene in its first argument is locked too."""
 
     @wraps(method)
     def locked(self: Any, *args: Any, **options: Any) -> Any:
@@ -55,22 +55,28 @@ def exclusive(method: F) -> F:
 
 @contextmanager
 def lock_both(scene: Any, partner: Any) -> Iterator[None]:
-    """Lock two scenes against other threads."""
+    """Lock two scenes against other threads for a block."""
     first, second = sorted((scene, partner), key=id)  # always in one order, to avoid a deadlock
     with first._lock, second._lock:
         yield
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-UNBOUNDED = Kind.PLANES | Kind.ENDLESS
-MOST_GROUPS = 62  #: bits that are free in an int64
-_FEW = 64  #: moved slots that are stored one by one, at most
-_SPARE = 64  #: unused shapes that are kept, in addition to as many as there are objects
-_SPARE_BODIES = 8  #: removals of bodies before unused shapes are dropped: point clouds are large
+UNBOUNDED = Kind.PLANES | Kind.ENDLESS  #: kinds of shapes that have no box
+MOST_GROUPS = 62  #: number of bits in an int64 that groups may use
+_FEW = 64  #: moves of fewer objects are stored in the set ``moved``, all others in the array ``_swept``
+#: unused shapes are removed if the number of shapes exceeds twice the number of objects by more than this
+_SPARE = 64
+#: unused shapes are removed after more removals of non-convex bodies, because point clouds are large
+_SPARE_BODIES = 8
 
 
 class Objects:
-    """The objects of a scene, see the docstring of the module."""
+    """The objects of a scene, see the module's docstring.
+
+    The arrays ``rows`` (pose rows), ``which`` (numbers of shapes), ``bits`` (group and mask), ``starts`` (first integer
+    and first float of the packed shape), ``wild`` and ``births`` have one row per slot.
+    """
 
     __slots__ = (
         "_capacity", "_floors", "_free", "_fresh", "_gone", "_joined", "_keys", "_listed", "_ranks", "_swept",
@@ -79,33 +85,33 @@ class Objects:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.slots: dict[str, int] = {}
-        self._gone = 0  #: removals of bodies since shapes were dropped
-        self.unit: str | None = None  #: of the last mesh with a unit; all meshes have the same one
-        self.names: list[str] = []  #: by slot; a free slot has its last name
-        self.shapes: dict[Collider, int] = {}  #: distinct shapes and their numbers
-        self.pairs = ShapeStore([])  #: the distinct shapes, by number
-        self.groups: dict[str, int] = {"default": 0}  #: names and their bits
-        self.allowed: set[tuple[int, int]] = set()  #: slots, the lower one first
+        self.slots: dict[str, int] = {}  #: slot of each name
+        self._gone = 0  #: number of non-convex bodies that were removed, or were visitors, since `_drop_shapes`
+        self.unit: str | None = None  #: unit of the last mesh that has a unit; all meshes have the same unit
+        self.names: list[str] = []  #: name of each slot; a free slot has the name of its last object
+        self.shapes: dict[Collider, int] = {}  #: number of each distinct shape
+        self.pairs = ShapeStore([])  #: the packed shapes, by number
+        self.groups: dict[str, int] = {"default": 0}  #: number of the bit of each group
+        self.allowed: set[tuple[int, int]] = set()  #: allowed pairs of slots, the lower slot first
         self.planes: set[int] = set()  #: slots of unbounded objects
-        self.tree = Tree()
-        self._free: list[int] = []
-        self._fresh: dict[int, tuple[int, int, int]] = {}  #: slot -> number of its shape, group and mask
-        self.moved: set[int] = set()  #: slots whose rows contain new poses
-        self._swept = _NONE  #: more moved slots, many at once
-        self._listed: tuple[int, list[str], Ints] = -1, [], _NONE  #: version, names, and their slots in it
+        self.tree = Tree()  #: tree of the boxes of bounded objects; a leaf has the number of its slot
+        self._free: list[int] = []  #: slots of removed objects
+        self._fresh: dict[int, tuple[int, int, int]] = {}  #: number of the shape, group and mask of each new slot
+        self.moved: set[int] = set()  #: slots with new poses
+        self._swept = _NONE  #: more slots with new poses
+        self._listed: tuple[int, list[str], Ints] = -1, [], _NONE  #: the last result of `find`: version, names, slots
         self._floors: Ints | None = None
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
         self._joined: tuple[ShapeStore, ShapeStore, ShapeStore] | None = None
-        self.ray_planes: Any = None  #: see `gjk3d.scene.rays`
-        self._visitor: tuple[Collider | None, int] = None, -1  #: a shape of a query, at a slot that is not a leaf
-        self._capacity = 0
-        self.version = 0  #: grows with each change other than a motion
-        self.births = np.zeros(0, dtype=np.int64)  #: version in which an object was added, by slot
+        self.ray_planes: Any = None  #: the `gjk3d.scene.rays.Planes` of the shapes
+        self._visitor: tuple[Collider | None, int] = None, -1  #: the last shape of `visitor`, and its slot
+        self._capacity = 0  #: number of rows of the arrays below
+        self.version = 0  #: number of changes, motions excluded
+        self.births = np.zeros(0, dtype=np.int64)  #: version in which the object was added
         self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
         self.bits, self.starts = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
-        self.wild = np.zeros(0, dtype=np.int64)  #: 1 where the box is to be that of the ball
+        self.wild = np.zeros(0, dtype=np.int64)  #: 1 if the box is that of the bounding ball (user's support mapping)
 
     def _reserve(self, capacity: int) -> None:
         if capacity <= self._capacity:
@@ -121,14 +127,14 @@ class Objects:
     # --- changes -------------------------------------------------------------------------------------------------
 
     def next_slot(self) -> int:
-        """Return the slot of the next `insert`, after growing the arrays for it."""
+        """Return the slot of the next `insert`. The arrays have a row for it."""
         slot = self._free[-1] if self._free else len(self.names)
         if slot >= self._capacity:
             self._reserve(slot + 1)
         return slot
 
     def insert(self, name: str, shape: Collider, group: int, mask: int) -> None:
-        """Add a checked object whose pose is already in the row of the next slot."""
+        """Add an object in the next slot. Its arguments are checked, and its pose is already in ``rows``."""
         if self._free:
             slot = self._free.pop()
             self.names[slot] = name
@@ -149,7 +155,7 @@ class Objects:
         self.rows[[self.slots[name] for name in names]] = rows
 
     def remove(self, name: str) -> None:
-        """Remove an object, and the allowed pairs with it."""
+        """Remove an object, and the allowed pairs that contain it."""
         slot = self.slots.pop(name)
         if slot not in self._fresh:
             self._gone += bool(self.pairs.mixed[self.which[slot]])
@@ -168,12 +174,12 @@ class Objects:
         self.version += 1
 
     def check_scene(self, partner: Objects) -> None:
-        """Raise if the objects of another scene have another unit than the objects of this scene."""
+        """Raise a SceneError if the objects of another scene have a different unit."""
         if partner.unit and partner.unit != self.unit:
             self.check_units(islice(partner.with_unit(), 1))
 
     def with_unit(self) -> Iterator[tuple[str, str]]:
-        """Yield name and unit of the objects that have a unit."""
+        """Yield the name and the unit of each object that has a unit."""
         listed = list(self.shapes)
         for name, slot in self.slots.items():
             number = self._fresh[slot][0] if slot in self._fresh else self.which[slot]
@@ -181,12 +187,12 @@ class Objects:
                 yield name, unit
 
     def check_units(self, units: Iterable[tuple[str, str | None]]) -> None:
-        """Raise if new objects, given as name and unit, and the objects of the scene have different units."""
+        """Raise a SceneError if new objects, given by name and unit, do not have the unit of the scene."""
         new: list[tuple[str, str]] = []
         for name, unit in units:
             if not unit or unit == self.unit:
                 continue
-            # the unit of objects that were removed does not count
+            # the objects with the unit ``self.unit`` may have been removed
             if self.unit and rescaling(unit, self.unit) and (old := next(chain(new, self.with_unit()), None)):
                 raise SceneError(
                     f"{name!r} is in {unit} and {old[0]!r} in {old[1]}, expected one unit in a scene. "
@@ -196,10 +202,7 @@ class Objects:
             self.unit = unit
 
     def find(self, names: Sequence[str]) -> Ints:
-        """Return the slots of distinct objects. Raise KeyError if an object is missing.
-
-        The last list of names is cached, since the same objects often move in each step.
-        """
+        """Return the slots of distinct names. Raise a KeyError for an unknown name. The last result is cached."""
         version, listed, where = self._listed
         if version != self.version or type(names) is not list or names != listed:
             listed = distinct(names)
@@ -216,19 +219,19 @@ class Objects:
             self._swept = np.union1d(self._swept, slots) if len(self._swept) else slots
 
     def allow(self, a: str, b: str, allowed: bool) -> None:
-        """Add a pair to the allowed pairs, or remove it from them."""
+        """Add the pair of two names to the allowed pairs, or remove it if ``allowed`` is False."""
         i, j = sorted((self.slots[a], self.slots[b]))
         (self.allowed.add if allowed else self.allowed.discard)((i, j))
         self._keys = None
         self.version += 1
 
     def bit(self, group: str) -> int:
-        """Return the bit mask of a group. A new name adds a group."""
+        """Return the bit mask of a group. A new name adds a group to the scene."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
                 raise SceneError(
-                    f"group {group!r} is one too many, expected at most {MOST_GROUPS} groups in a scene. Use one of "
-                    "the old groups"
+                    f"group {group!r} would be group {MOST_GROUPS + 1}, expected at most {MOST_GROUPS} groups in a "
+                    "scene. Use an existing group"
                 )
             self.groups[group] = len(self.groups)
         return 1 << self.groups[group]
@@ -236,7 +239,7 @@ class Objects:
     # --- data for queries -----------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Pack new shapes, drop unused ones if there are many, and fit the boxes of new and moved objects."""
+        """Pack new shapes, remove unused shapes if there are many, and fit the boxes of new and moved objects."""
         if len(self.shapes) > 2 * len(self.slots) + _SPARE or self._gone > _SPARE_BODIES:
             self._drop_shapes()
         packed = len(self.pairs.shapes)
@@ -260,18 +263,15 @@ class Objects:
     def side(
         self, fresh: int, ordered: bool, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0
     ) -> Side:
-        """Return the scene for the kernels, in which ``fresh`` is a slot with a new pose; with ranks if ``ordered``.
-
-        ``floors`` and ``bits`` replace the unbounded objects and the groups of the scene.
-        """
+        """Return the scene in the form of the kernels. ``floors`` and ``bits`` replace those of the scene."""
         tree, ranks = self.tree, self.ranks if ordered else _NONE
         bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
         return Side(self.which, self.rows, bits, ranks, tree.boxes, tree.links, tree.state, floors, shift, fresh)
 
     def settle_but_one(self) -> int:
-        """Pack shapes and fit boxes as `settle` does, except for a single moved object; return its slot, or -1.
+        """Update the scene as `settle` does, except for the box of an object that is the only change.
 
-        The caller moves the leaf of this object and clears `moved`.
+        Returns the slot of this object, whose leaf the caller moves before it clears ``moved``, or -1.
         """
         moved = self.moved
         others = len(self._swept) or self._fresh or len(self.shapes) != len(self.pairs.shapes)
@@ -316,7 +316,7 @@ class Objects:
         return boxes
 
     def visitor(self, shape: Collider, pose: Any) -> int:
-        """Return the slot for a visitor: a shape at a pose that is not an object. The last shape is cached."""
+        """Return the slot of a visitor: a shape at a pose that is the target of a query, and not in the tree."""
         cached, slot = self._visitor
         if cached is not shape:
             slot = self._place_visitor(shape, slot)
@@ -339,12 +339,12 @@ class Objects:
         return slot
 
     def is_unbounded(self, slot: int) -> bool:
-        """Return whether an object, or the last visitor, has no box."""
+        """Return whether the object or the visitor in a slot is unbounded."""
         visitor, where = self._visitor
         return slot in self.planes or (slot == where and bool(visitor._kind & UNBOUNDED))  # type: ignore[union-attr]
 
     def joined(self, partner: Objects) -> ShapeStore:
-        """Return the shapes of this scene followed by those of another. The last result is cached."""
+        """Return the packed shapes of this scene, followed by those of another scene. The last result is cached."""
         cached = self._joined
         if cached is None or cached[0] is not self.pairs or cached[1] is not partner.pairs:
             cached = self._joined = self.pairs, partner.pairs, self.pairs.joined(partner.pairs)
@@ -352,7 +352,7 @@ class Objects:
 
     @property
     def ranks(self) -> Ints:
-        """Rank of each slot among the sorted names, `NO_RANK` without a name."""
+        """Rank of each slot's name among the sorted names, or `NO_RANK` for a slot without an object."""
         if self._ranks is None:
             ordered = [self.slots[name] for name in sorted(self.slots)]
             self._ranks = np.full(self._capacity, NO_RANK, dtype=np.int64)
@@ -368,24 +368,24 @@ class Objects:
 
     @property
     def keys(self) -> Ints:
-        """One number for each allowed pair, in ascending order."""
+        """One integer for each allowed pair, in ascending order: 2^31 times the lower slot, plus the higher slot."""
         if self._keys is None:
             self._keys = np.sort(np.array([(i << 31) | j for i, j in self.allowed], dtype=np.int64))
         return self._keys
 
     def shape(self, slot: int) -> Collider:
-        """Return the shape of an object."""
+        """Return the shape of the object in a slot."""
         number = self._fresh[slot][0] if slot in self._fresh else int(self.which[slot])
         settled = self.pairs.shapes
         return settled[number] if number < len(settled) else list(self.shapes)[number]
 
     def translated(self, partner: Objects) -> Ints:
-        """Return the group bits of another scene's objects, converted to this scene's bits by the groups' names."""
+        """Return the array ``bits`` of another scene in the bits of this scene. Groups are matched by name."""
         if partner.groups == self.groups:
             return partner.bits
         theirs = partner.bits
         out = np.zeros_like(theirs)
-        out[theirs < 0] = ALL  # all groups, missing ones included
+        out[theirs < 0] = ALL  # all groups, including those that this scene does not have
         some = theirs >= 0
         for group, bit in partner.groups.items():
             out[some & (theirs >> bit & 1 == 1)] |= self.bit(group)
@@ -393,7 +393,7 @@ class Objects:
 
 
 def packed(store: ShapeStore) -> Shapes:
-    """Return the shapes of a store for the kernels; the result is cached."""
+    """Return the shapes of a store in the form of the kernels, see `Shapes`. The result is cached."""
     shapes: Shapes | None = store.cached.get("scene")
     if shapes is None:
         aside = (store.mapped | store.mixed) * ANSWERED_ASIDE + store.planes * HALF_SPACE
@@ -409,41 +409,38 @@ def packed(store: ShapeStore) -> Shapes:
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> Array:
-    """Return the rows of checked poses, one for each object."""
+    """Return the pose rows (count, 13) of poses, or of one pose with ``single``. Raise a PoseError for other poses."""
     if poses is None:
         return np.repeat(IDENTITY, count, axis=0)
     what = f"pose of {names[0]!r}" if single else "poses"
     matrices = as_matrices(poses, what, single)
     if single and matrices.ndim != 2:
         raise PoseError(
-            f"{what} has shape {matrices.shape}, expected one pose, (4, 4). Use add_many or move_many for many"
+            f"{what} has shape {matrices.shape}, expected one pose, (4, 4). Use add_many or move_many for many objects"
         )
     if not single and (matrices.ndim != 3 or len(matrices) != count):
-        raise PoseError(f"poses has shape {matrices.shape}, expected one pose for each of {count} names, (n, 4, 4)")
+        raise PoseError(f"poses has shape {matrices.shape}, expected one pose for each name, ({count}, 4, 4)")
     rows = np.empty((count, WIDTH))
     fill_rows(matrices, what, rows)
     return rows
 
 
 def write_pose(pose: Any, name: str, rows: Array, slot: int) -> None:
-    """Check the pose of one object and write its row. The row is undefined after an error."""
-    if type(pose) is np.ndarray and pose.dtype == np.float64 and pose.shape == (4, 4) and pose.flags.carray:
-        if check_row(pose, rows, slot) == 0:
-            return
-    elif pose is None:
+    """Write the pose of an object to row ``slot``. Raise a PoseError for an invalid pose; the row is then undefined."""
+    if pose is None:
         rows[slot] = IDENTITY
-        return
-    rows[slot] = pose_rows_of(pose, 1, [name], True)
+    elif not is_plain(pose) or check_row(pose, rows, slot) != 0:
+        rows[slot] = pose_rows_of(pose, 1, [name], True)
 
 
 def check_name(name: Any) -> None:
-    """Raise if a name is not a non-empty text."""
+    """Raise a SceneError if a name is not a text, or is empty."""
     if not isinstance(name, str) or not name:
         raise SceneError(f"name is {name!r}, expected a text that is not empty")
 
 
 def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]) -> None:
-    """Raise if objects with these names and shapes cannot be added."""
+    """Raise an error if objects with these names and shapes cannot be added to a scene with ``slots``."""
     for name, shape in zip(names, shapes, strict=True):
         check_name(name)
         if name in slots:
@@ -453,13 +450,13 @@ def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]
 
 
 def unit_of(shape: Any) -> str | None:
-    """Return the unit of a mesh, None for shapes without a unit."""
+    """Return the unit of a mesh, or None for a shape without a unit."""
     unit: str | None = getattr(shape, "unit", None)
     return unit
 
 
 def distinct(names: Any) -> list[str]:
-    """Return names as a list. Raise if a name occurs twice."""
+    """Return names as a list. Raise a SceneError if a name occurs twice or is not a text."""
     if isinstance(names, str):
         raise SceneError(f"names is the text {names!r}, expected a list of names")
     listed = list(names)

@@ -1,7 +1,7 @@
-"""Near pairs, colliding pairs and the nearest pair of a scene: boxes, tree and narrow phase in compiled code.
+"""Kernels that search near pairs, colliding pairs and the nearest pair of a scene, with the narrow phase included.
 
 `Shapes` and `Side` are a scene in the form that the kernels expect: shapes, slots, boxes in a tree, and unbounded
-objects, which have no box. A search stops when its list is full, and the next call continues from its state.
+objects, which are without boxes. A search ends when its list is full, and the next call continues from its state.
 """
 
 from __future__ import annotations
@@ -31,61 +31,60 @@ from gjk3d.narrow.workspace import Solver, Workspace
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: columns of a shape: first int, first float, rank, whether its box is that of its ball, why the kernels do not solve
-#: it, or 0, and for an unbounded one its first row in ``limits`` and its number of rows
+#: columns of ``table`` for a shape: index of its first integer, index of its first float, rank, 1 if its box is that of
+#: its bounding ball, reason why the kernels do not solve its pairs (or 0), and for an unbounded shape the index of its
+#: first row in ``limits`` and the number of its rows
 _INTS, _FLOATS, _RANK, _BALL, ASIDE, _LIMIT, _LIMITS = range(7)
+#: reasons why the kernels do not solve the pairs of a shape. They do solve pairs of a half-space and a convex shape.
 ANSWERED_ASIDE, HALF_SPACE = 1, 2
-GROUP, MASK = range(2)  #: columns of the bits of a slot: its group, and the groups it may collide with
-ALL = -1  #: every bit
-NO_RANK = 1 << 30  #: rank of a slot without a name, which is behind all others
-WIDER = 1.0 + 1e-8  #: factor for the distance of boxes: more than the relative error of the narrow phase
-#: error of a height over a plane, relative to the numbers it is computed from. It is more than `rounding_error` and
+GROUP, MASK = range(2)  #: columns of the bits of a slot: its group, and the groups that it may collide with
+ALL = -1  #: a mask of all groups
+NO_RANK = 1 << 30  #: rank of a slot without an object, which is more than all other ranks
+WIDER = 1.0 + 1e-8  #: factor of search distances for boxes: more than the relative error of the narrow phase
+#: error of a height over a plane, relative to the sum of the terms of the height. It is more than `rounding_error` and
 #: the rounding of the height together. `_RESIDUAL` is the factor of the residual of the plane's pose.
 _HEIGHT_ROUNDING, _RESIDUAL = 1e-13, 8.0
-#: columns of the state of a search: the part of it that runs, the height of the stack, the unbounded object, and the
-#: number of unsure pairs of the last call
+#: entries of the state of a search: its phase, the height of the stack, the index of the unbounded object in
+#: ``floors``, and the number of UNSURE pairs in the list of the last call
 _PHASE, _TOP, _FLOOR, UNSURE_PAIRS = range(4)
+#: phases of a search: pairs of bounded objects, unbounded objects of the first scene, and of the second scene
 _TREES, _FLOORS, _FLOORS_B, _DONE = range(4)
-LIST, TEST, FIRST = range(3)  #: near pairs are only listed, or tested, or tested until one collides
-CERTAIN = -1  #: a pair collides for certain, in a search for the first
-_MOST_STEPS = 1 << 18  #: pairs of nodes in one call, so that Ctrl-C works
+LIST, TEST, FIRST = range(3)  #: kinds of search: list near pairs, also test them, and end at the first collision
+CERTAIN = -1  #: result of a FIRST search: a pair certainly collides
+_MOST_STEPS = 1 << 18  #: greatest number of pairs of nodes in one call, so that Ctrl-C works
 
 
 class Shapes(NamedTuple):
-    """All distinct shapes in joined arrays, with one row of ``table`` each."""
+    """All distinct shapes in joined arrays."""
 
     ints: Ints1
     floats: Array1
-    limits: Array2  #: normals and offsets of half-spaces that contain the unbounded shapes
-    table: Ints2
+    limits: Array2  #: normals and offsets of half-spaces, whose intersections contain the unbounded shapes
+    table: Ints2  #: one row per shape, with the columns `_INTS` to `_LIMITS`
 
 
 class Side(NamedTuple):
-    """A scene: shape numbers, poses, groups and ranks by slot, the tree, and the slots of unbounded objects.
+    """A scene in the form of the kernels."""
 
-    The numbers of the shapes are shifted by ``shift``, which is 0 except for the second of two scenes. ``fresh`` is a
-    slot with a new pose, or -1. Without ``ranks`` the two slots of a pair of one scene are in any order.
-    """
-
-    which: Ints1
-    rows: Array2
-    bits: Ints2
-    ranks: Ints1
-    boxes: Array2
-    links: Ints2
-    state: Ints1
-    floors: Ints1
-    shift: int
-    fresh: int
+    which: Ints1  #: number of the shape of each slot, without ``shift``
+    rows: Array2  #: pose row of each slot
+    bits: Ints2  #: group and mask of each slot
+    ranks: Ints1  #: rank of the name of each slot. If it is empty, the slots of a pair are in any order
+    boxes: Array2  #: boxes of the nodes of the tree, see `gjk3d.broad`
+    links: Ints2  #: links of the nodes of the tree
+    state: Ints1  #: state of the tree
+    floors: Ints1  #: slots of unbounded objects
+    shift: int  #: number of the first shape of this scene: 0, except for the second of two scenes
+    fresh: int  #: slot with a new pose, whose box is still to be fitted, or -1
 
 
 class Hits(NamedTuple):
-    """The list of pairs of one call of a search, and the state from which the next call continues."""
+    """The list of pairs of one call of a search, and the state for the next call."""
 
-    stack: Ints2
+    stack: Ints2  #: pairs of nodes of the trees that are still to be searched
     state: Ints1
     pairs: Ints2  #: slot of A, slot of B, and outcome
-    gaps: Array1  #: lower bounds of the distances, if pairs are only listed
+    gaps: Array1  #: lower bounds of the distances, for a LIST search
 
 
 @inlined
@@ -108,13 +107,13 @@ def number_at(side: Side, slot: int) -> int:
 
 @kernel
 def core_of(shapes: Shapes, number: int) -> Core:
-    """Return a shape by its number."""
+    """Return the packed shape with this number."""
     return Core(shapes.ints[shapes.table[number, _INTS] :], shapes.floats[shapes.table[number, _FLOATS] :])
 
 
 @kernel
 def cores_of_two(shapes: Shapes, a: int, row_a: Array, b: int, row_b: Array) -> tuple[Cores, bool]:
-    """Return the cores of two shapes in the order of the kernels, and whether A and B are swapped."""
+    """Return the cores of shapes a and b at pose rows, in the order of the kernels, and whether A and B are swapped."""
     rank_a, rank_b = shapes.table[a, _RANK], shapes.table[b, _RANK]
     core_a, core_b = core_of(shapes, a), core_of(shapes, b)
     if rank_a > rank_b or (rank_a == rank_b and comes_later(row_a, row_b)):
@@ -124,7 +123,7 @@ def cores_of_two(shapes: Shapes, a: int, row_a: Array, b: int, row_b: Array) -> 
 
 @inlined
 def is_allowed(keys: Ints, i: int, j: int) -> bool:
-    """Return whether two slots are an allowed pair, whose key is among the sorted ``keys``."""
+    """Return whether two slots are an allowed pair. ``keys`` are the sorted keys of the allowed pairs."""
     key = (min(i, j) << 31) | max(i, j)
     low, high = 0, keys.shape[0]
     while low < high:
@@ -153,7 +152,7 @@ def place(shapes: Shapes, side: Side) -> None:
 
 @kernel
 def over_floor(shapes: Shapes, side: Side, floor: int, guests: Side, node: int) -> float:
-    """Return a lower bound of the distance of a box from an unbounded object, by half-spaces around the object."""
+    """Return a lower bound of the distance of a node's box in ``guests`` from an unbounded object of ``side``."""
     number, row = number_at(side, floor), side.rows[floor]
     first, most = shapes.table[number, _LIMIT], -inf
     for k in range(first, first + shapes.table[number, _LIMITS]):
@@ -164,28 +163,28 @@ def over_floor(shapes: Shapes, side: Side, floor: int, guests: Side, node: int) 
             low, high = guests.boxes[node, c], guests.boxes[node, 3 + c]
             above += min(low * n[c], high * n[c])
             size += abs(low) + abs(high)
-        # rounding of seven products and sums up to the size, and the error of the normal by the residual of its pose
+        # the rounding of seven products and sums up to the size, and the error of the normal from the pose's residual
         most = max(most, above - (_HEIGHT_ROUNDING + _RESIDUAL * row[12]) * size)
     return most
 
 
 @kernel
 def cores_on_floor(shapes: Shapes, side: Side, floor: int, guests: Side, slot: int) -> Cores:
-    """Return the cores of a half-space and of an object."""
+    """Return the cores of the half-space in slot ``floor`` of ``side`` and of the object in ``slot`` of ``guests``."""
     first, second = core_of(shapes, number_at(side, floor)), core_of(shapes, number_at(guests, slot))
     return cores_at(first, side.rows[floor], second, guests.rows[slot])
 
 
 @inlined
 def first_above(guests: Side, only: int, stack: Ints) -> int:
-    """Initialise a stack with one slot or the root, and return the stack's height."""
+    """Initialise a stack with the slot ``only``, or the root if it is negative. Return the height of the stack."""
     stack[0, 0] = only if only >= 0 else guests.state[ROOT]
     return 1 if stack[0, 0] >= 0 else 0
 
 
 @inlined
 def descend(links: Ints, node: int, stack: Ints, top: int) -> tuple[int, bool]:
-    """Push the children of an inner node on a stack; return the stack's height, and whether the node is a leaf."""
+    """Push the children of a node on a stack; return the stack's height, and whether the node is a leaf."""
     if links[node, HEIGHT] <= 0:
         return top, True
     stack[top, 0], stack[top + 1, 0] = links[node, LEFT], links[node, RIGHT]
@@ -194,9 +193,9 @@ def descend(links: Ints, node: int, stack: Ints, top: int) -> tuple[int, bool]:
 
 @kernel
 def first_nodes(a: Side, b: Side, only: int, within: float, stack: Ints) -> int:
-    """Initialise a stack with a pair of nodes: the root of A, and the root of B or one slot of B.
+    """Initialise a stack with a pair of nodes: the root of A, and the root of B or the slot ``only`` of B.
 
-    Returns the stack's height, 0 if the boxes of the two nodes are farther apart than ``within``.
+    Returns the height of the stack, which is 0 if the boxes of both nodes are farther apart than ``within``.
     """
     i, j = a.state[ROOT], only if only >= 0 else b.state[ROOT]
     stack[0, 0], stack[0, 1] = i, j
@@ -210,7 +209,7 @@ SEPARATED, COLLIDING, UNSURE = range(3)
 
 @inlined
 def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, margin: float, solver: Solver) -> int:
-    """Return whether two slots with boxes collide: SEPARATED, COLLIDING or UNSURE."""
+    """Return whether two bounded objects collide: SEPARATED, COLLIDING, or UNSURE if the kernels cannot decide it."""
     a, b = number_at(side_a, i), number_at(side_b, j)
     if shapes.table[a, ASIDE] != 0 or shapes.table[b, ASIDE] != 0:
         return UNSURE
@@ -221,7 +220,7 @@ def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, mar
 
 @inlined
 def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away: float) -> int:
-    """Append a pair of slots, by rank if there are ``ranks``, and return the number of pairs."""
+    """Append a pair of slots, the lower rank first if there are ``ranks``; return the new number of pairs."""
     if ranks.shape[0] > 0 and ranks[j] < ranks[i]:
         i, j = j, i
     hits.pairs[count, 0], hits.pairs[count, 1], hits.pairs[count, 2] = i, j, outcome
@@ -234,9 +233,9 @@ def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away:
 def on_floors(
     shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, margin: float, how: int, hits: Hits, count: int
 ) -> int:
-    """Add the pairs of the unbounded objects of a scene and the objects of ``guests`` near them; see `near_pairs`.
+    """Add near pairs of an unbounded object of ``side`` and a bounded object of ``guests``; see `near_pairs`.
 
-    If ``only`` is not negative, it is the only slot of ``guests``.
+    If ``only`` is not negative, it is the only slot of ``guests`` that is searched. Returns the new number of pairs.
     """
     within, state, stack = wider(margin), hits.state, hits.stack
     ranks = side.ranks if side.shift == guests.shift else side.ranks[:0]
@@ -277,7 +276,7 @@ def on_floors(
 def in_trees(
     shapes: Shapes, a: Side, b: Side, only: int, keys: Ints, margin: float, how: int, solver: Solver, hits: Hits
 ) -> int:
-    """Add the pairs of objects with boxes; see `near_pairs`."""
+    """Add near pairs of bounded objects to the list, and return their number; see `near_pairs`."""
     within_one, within, stack, state = b.shift == 0, wider(margin), hits.stack, hits.state
     ranks = a.ranks if within_one else a.ranks[:0]
     count, steps, top = 0, 0, state[_TOP]
@@ -309,13 +308,13 @@ def near_pairs(
     shapes: Shapes, a: Side, b: Side, only: int, keys: Ints1, margin: float, how: int, again: bool, solver: Solver,
     hits: Hits,
 ) -> int:  # fmt: skip
-    """Write the pairs of slots, of two scenes or within one, that are nearer than a margin; return their number.
+    """Write pairs of slots, of two scenes or within one scene, that are up to a margin apart; return their number.
 
-    With LIST these are the pairs whose boxes are near. With TEST pairs of convex shapes are solved too. With FIRST the
-    search ends at the first collision and returns CERTAIN. If the list is full or the search is long, the result is -2
-    minus the number, and a call with ``again`` continues the search. If ``only`` is not negative, it is the only slot
-    of the second scene. The shape numbers of the second scene are shifted. A shift of 0 means that the second scene is
-    the first scene.
+    ``how`` is the kind of search. LIST writes the pairs whose boxes are near. TEST writes the pairs that collide and
+    the pairs that the kernels do not solve, as UNSURE. FIRST does the same, but ends at the first certain collision and
+    returns CERTAIN. If the list is full or the search is long, the result is -2 minus the number of pairs, and a call
+    with ``again`` continues the search. If ``only`` is not negative, it is the only slot of the second scene that is
+    searched. If the shift of the second scene is 0, both scenes are the same.
     """
     state = hits.state
     if not again:
@@ -339,14 +338,14 @@ NONE, UNKNOWN = -1, -2
 
 
 class Best(NamedTuple):
-    """The nearest pair so far: its rank, NONE or UNKNOWN, and the distance below which a later pair is nearer."""
+    """The nearest pair so far."""
 
-    best: int
-    least: float
+    best: int  #: rank of the pair, which decides ties; NONE without a pair; UNKNOWN if a pair cannot be solved
+    least: float  #: distance of the pair, or the greatest distance of the query
 
 
 class Answer(NamedTuple):
-    """The output arrays for the nearest pair."""
+    """The output arrays of `nearest`."""
 
     out: Array2
     flags: Ints2
@@ -354,9 +353,9 @@ class Answer(NamedTuple):
 
 @inlined
 def gap(boxes: Array, i: int, boxes_b: Array, j: int) -> float:
-    """Return the distance of two boxes, or minus their least overlap along an axis.
+    """Return the signed distance of two boxes, a lower bound of the signed distance of two shapes in the boxes.
 
-    The result is a lower bound of the signed distance of the boxes' contents.
+    For overlapping boxes it is minus their least overlap along an axis.
     """
     square, least = 0.0, -inf
     for c in range(3):
@@ -368,7 +367,7 @@ def gap(boxes: Array, i: int, boxes_b: Array, j: int) -> float:
 
 @inlined
 def take_over(swapped: bool, out: Array, flags: Ints) -> None:
-    """Copy the result in row 1 to row 0, with A and B in the order of the query."""
+    """Copy the result in row 1 to row 0. If A and B were ``swapped``, it is mirrored first."""
     if swapped:
         mirror(out, plain(1))
     for k in range(FLOATS):
@@ -379,7 +378,7 @@ def take_over(swapped: bool, out: Array, flags: Ints) -> None:
 
 @kernel
 def write_matrix(rows: Array, k: int, out: Array) -> None:
-    """Write a pose row as sixteen numbers of a matrix."""
+    """Write pose row k as the sixteen numbers of a matrix to ``out``."""
     for i in range(3):
         for j in range(3):
             out[4 * i + j] = rows[k, 3 * i + j]
@@ -389,7 +388,7 @@ def write_matrix(rows: Array, k: int, out: Array) -> None:
 
 @kernel
 def order_last(boxes: Array, boxes_b: Array, stack: Ints, low: int, high: int) -> None:
-    """Move the pair with the nearest boxes to the top of the two or three new pairs of nodes on the stack."""
+    """Move the pair of nodes with the nearest boxes to the top of the stack. New pairs are at low to high - 1."""
     for k in range(low, high - 1):
         distance = gap(boxes, stack[k, 0], boxes_b, stack[k, 1])
         if distance < gap(boxes, stack[high - 1, 0], boxes_b, stack[high - 1, 1]):
@@ -400,7 +399,10 @@ def order_last(boxes: Array, boxes_b: Array, stack: Ints, low: int, high: int) -
 
 @inlined
 def improves(c: Cores, rank: int, best: int, least: float, out: Array, flags: Ints) -> int:
-    """Return whether the result in row 1 is nearer than that in row 0; UNKNOWN if the exact stage has to decide."""
+    """Return 1 if the result in row 1 is nearer than that in row 0, else 0, or UNKNOWN if the kernels cannot decide it.
+
+    ``rank`` is the rank of the pair in row 1, and ``best`` that of the pair in row 0. Ties go to the lower rank.
+    """
     if out[1, 1] > least:
         return 0
     if flags[1, 3] != 0 or (flags[1, 2] == 0 and flags[1, 0] != BEYOND and not is_curved(c)):
@@ -412,7 +414,7 @@ def improves(c: Cores, rank: int, best: int, least: float, out: Array, flags: In
 def nearest_on_floors(
     shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, so_far: Best, stack: Ints, answer: Answer
 ) -> Best:
-    """Return the nearest of ``so_far`` and the pairs of a scene's unbounded objects with ``guests``; see `nearest`."""
+    """Return the nearest of ``so_far`` and the pairs of unbounded objects of ``side`` with objects of ``guests``."""
     best, least = so_far.best, so_far.least
     out, flags, ranks, ranks_other = answer.out, answer.flags, side.ranks, guests.ranks
     for floor in side.floors:
@@ -453,12 +455,12 @@ def nearest(
     shapes: Shapes, side: Side, side_b: Side, only: int, keys: Ints1, within: float, workspace: Workspace, stack: Ints2,
     answer: Answer,
 ) -> int:  # fmt: skip
-    """Write the nearest pair of slots, and its signed distance in row 0 of ``out`` and ``flags``. Ties go by rank.
+    """Write the signed distance of the nearest pair to row 0 of ``answer``. Ties go to the pair of lower rank.
 
-    Returns 1, or NONE if all pairs are proven to be farther apart than ``within``, or UNKNOWN if the kernels cannot
-    solve a pair. Within one scene the slot of lower rank is A. A slot without a rank is B. Each row of ``out`` ends
-    with the matrix of one slot, and each row of ``flags`` with the slot and the number of its shape. The rest of row 1
-    is scratch. See `near_pairs` for the other arguments.
+    Returns 1, NONE if all pairs are proven to be farther apart than ``within``, or UNKNOWN if the kernels cannot solve
+    a pair. Within one scene the slot of lower rank is A. The last sixteen numbers of row 0 of ``out`` are the pose of
+    A, those of row 1 the pose of B. The last two integers of row 0 of ``flags`` are the slots of A and B, those of row
+    1 the numbers of their shapes. The rest of row 1 is scratch. See `near_pairs` for the other arguments.
     """
     within_one, ranks, ranks_b, out, flags = side_b.shift == 0, side.ranks, side_b.ranks, answer.out, answer.flags
     boxes, links, rows, bits = side.boxes, side.links, side.rows, side.bits
@@ -487,7 +489,7 @@ def nearest(
         if shapes.table[a, ASIDE] != 0 or shapes.table[b, ASIDE] != 0:
             return UNKNOWN
         if away > least and least < 0.0:
-            continue  # the margin of a box is more than the error of a depth
+            continue  # boxes are enlarged by more than the error of a depth, so the pair is not nearer
         c, swapped = cores_of_two(shapes, a, rows[i], b, rows_b[j])
         solve(c, SIGNED, max(least, 0.0), 0.0, workspace, rows[:0], out, flags, plain(1))
         rank = (ranks[i] << 31) | ranks_b[j]

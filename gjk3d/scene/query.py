@@ -1,9 +1,8 @@
-"""The pairs of a scene, and the results of its queries.
+"""The search for pairs of a scene, their narrow phase, and the results.
 
-All queries have one search and one narrow phase.
-
-`SceneQuery` searches pairs by `gjk3d.scene.pairs`, which solves the pairs of convex shapes at once. The other pairs are
-solved by `gjk3d.engine.pairs.ShapeStore`: pairs with bodies, with functions of users, or too close to decide.
+`SceneQuery` searches pairs with `gjk3d.scene.pairs`, which also solves pairs of convex shapes.
+`gjk3d.engine.pairs.ShapeStore` solves the other pairs: pairs with non-convex bodies or with support mappings of users,
+and pairs that floating-point numbers cannot decide.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ from gjk3d.scene.pairs import (
     Shapes,
     Side,
     near_pairs,
+    wider,
 )
 from gjk3d.scene.pairs import nearest as nearest_pair
 from gjk3d.typing import Array, Ints, N
@@ -58,7 +58,7 @@ Row = TypeVar("Row", Distance[float], Contact[float])
 
 
 def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
-    """Return the names of pairs of slots."""
+    """Return the names of pairs of slots (n, 2). ``names`` has the names by slot of the first and the second scene."""
     mine, theirs = names
     second: list[Name] = [name or None for name in theirs]  # a shape as the target has no name
     return list(
@@ -68,17 +68,17 @@ def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
 
 @compared("pairs", "result")
 class ScenePairs(Generic[All, Row]):
-    """Result of `Scene.closest` and `Scene.contacts`: pairs of names, each with a row of the result.
+    """Result of `Scene.closest` and `Scene.contacts`: pairs of objects with their distances or contacts.
 
-    Iteration yields ``name_a, name_b, row``, and an index returns one such tuple. The second name is None if the
-    target of the query was a shape.
+    Iteration yields a tuple ``name_a, name_b, row`` for each pair, where ``row`` is the `Distance` or `Contact` of the
+    pair. An index returns one of these tuples.
 
     Attributes
     ----------
-    pairs : list of (str, str)
-        Names of the two objects of each pair.
+    pairs : list of (str, str or None)
+        Names of the two objects of each pair. The second name is None if the target of the query was a shape.
     result : Distance or Contact
-        The results of all pairs in arrays, in the same order.
+        The results of all pairs as a stack, in the order of ``pairs``.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class ScenePairs(Generic[All, Row]):
 
     @property
     def pairs(self) -> list[NamePair]:
-        """The names of each pair. The second is None if the target of the query was a shape."""
+        """Names of the two objects of each pair. The second name is None if the target of the query was a shape."""
         if self._named is None:
             self._named = named(self._slots, self._names)
         return self._named
@@ -114,7 +114,7 @@ class ScenePairs(Generic[All, Row]):
         return len(self._slots)
 
     def __getitem__(self, index: int) -> tuple[str, Name, Row]:
-        row: Any = self.result[index]  # the two TypeVars are independent
+        row: Any = self.result[index]  # type checkers cannot relate the two TypeVars
         return (*self.pairs[index], row)
 
     def __iter__(self) -> Iterator[tuple[str, Name, Row]]:
@@ -127,16 +127,16 @@ class ScenePairs(Generic[All, Row]):
 
 @compared()
 class Clearance(NamedTuple):
-    """Result of `Scene.clearance`: the least signed distance, and the pair that has it.
+    """Result of `Scene.clearance`: the least signed distance of all pairs, and its pair.
 
     Attributes
     ----------
     distance : float
-        The signed distance: negative for an overlap, infinite without any pair.
-    pair : (str, str) or None
-        Names of the pair. The second is None if the target of the query was a shape.
+        The least signed distance: negative for an overlap, infinite without pairs.
+    pair : (str, str or None) or None
+        Names of the two objects, or None without pairs. The second name is None if the target of the query was a shape.
     result : Distance or None
-        Bounds, points and normal of that pair.
+        Bounds, witness points and normal of the pair, or None without pairs.
 
     Examples
     --------
@@ -161,8 +161,8 @@ class SceneHit(RayHit[N]):
 
     Attributes
     ----------
-    name : str or None, or list of such
-        The first object that a ray hits, or None.
+    name : str or None, or list of str or None
+        Name of the first object that the ray hits, or None if it hits no object. A list for a stack of rays.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class SceneHit(RayHit[N]):
 
     if TYPE_CHECKING:
         name: Each[Name, list[Name]] = Each()
-    else:  # a slot would not be a descriptor to type checkers
+    else:  # for type checkers a slot is not a descriptor
         __slots__ = ("name",)
 
     def __getitem__(self, index: SupportsIndex) -> SceneHit[float]:
@@ -195,25 +195,20 @@ class SceneHit(RayHit[N]):
 # --- pairs -----------------------------------------------------------------------------------------------------------
 
 
-_ROOM = 16384  #: pairs of one call of the search, at most
-MANY = 4096  #: objects of a large scene: it uses its cache, and no single call searches the nearest pair, for Ctrl-C
-_FEW = 1024  #: pairs that are sorted by their names, at most, which needs no ranks
-_BLOCK = 16  #: pairs with bodies that are tested at once where one collision is enough
-_SECOND = (1 << 31) - 1  #: bits of the second rank in the key of a pair
+_ROOM = 16384  #: greatest number of pairs that one call of the search returns
+#: A scene with more objects is large: `Scene.collisions` uses the cache only for large scenes, and the nearest pair of
+#: a large scene is not searched in a single call of a kernel, which Ctrl-C could not interrupt.
+MANY = 4096
+_FEW = 1024  #: up to this number of pairs are sorted by their names, more pairs by the ranks of the names
+_BLOCK = 16  #: number of pairs that are tested together if one collision is enough
+_SECOND = (1 << 31) - 1  #: mask of the second rank in the key of a pair
 _NONE = np.zeros(0, dtype=np.int64)
 _NO_TREE = np.array([-1, -1, 0], dtype=np.int64)
 _FIRST_PAIR, _NO_PAIRS = np.zeros((1, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
 
 
-def wider(within: float) -> float:
-    """Return the search distance for boxes, with a margin for the error of the narrow phase."""
-    return within * WIDER if within > 0.0 else 0.0
-
-
 @per_thread
 class _Scratch:
-    """Scratch memory for the queries of scenes."""
-
     __slots__ = ("hits", "solver")
 
     def __init__(self) -> None:
@@ -223,19 +218,23 @@ class _Scratch:
 
 
 def search_scratch(rows: int) -> tuple[Solver, Hits]:
-    """Return the solver and the lists of this thread, with at least ``rows`` rows for the stack."""
+    """Return this thread's workspace for the narrow phase, and its lists of pairs with a stack of at least ``rows``."""
     scratch = _Scratch()
     if len(scratch.hits.stack) < rows:
         scratch.hits = scratch.hits._replace(stack=np.empty((rows, 2), dtype=np.int64))
     return scratch.solver, scratch.hits
 
 
-_POSES = [3, 8]  #: columns of a table with the pose rows of A and of B
-_OVERLAPPING = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
+_POSES = [3, 8]  #: columns of ``table`` with the indices of the pose rows of A and of B
+_OVERLAPPING = (int(Status.OVERLAPPING), 0, 1, 0)  #: row of ``flags`` for an overlap, see `gjk3d.narrow.solve.solve`
 
 
 class Answers:
-    """Pairs of slots, the numbers of their shapes, and their results as rows of `gjk3d.narrow.solve`."""
+    """The signed distances of n pairs.
+
+    ``pairs`` (n, 2) are slots, ``numbers`` (n, 2) the numbers of their shapes, ``table`` the rows of the pairs for the
+    kernels, and ``out`` and ``flags`` the results as `gjk3d.narrow.solve.solve` writes them.
+    """
 
     __slots__ = ("flags", "numbers", "out", "pairs", "table")
 
@@ -262,7 +261,10 @@ class Answers:
 
 
 class PairPoses:
-    """Two poses for each pair, converted to matrices on access; it replaces an (m, 2, 4, 4) array."""
+    """The poses of both shapes of n pairs, in place of an (n, 2, 4, 4) array. An index converts pose rows to matrices.
+
+    ``rows`` are pose rows, and ``at`` (n, 2) are the indices of the rows of A and B.
+    """
 
     __slots__ = ("_at", "_rows")
     ndim = 4
@@ -278,9 +280,10 @@ class PairPoses:
 
 
 class SceneQuery:
-    """The near pairs of one scene, of a slot and its scene, or of two scenes, and their narrow phase.
+    """A query of the pairs within one scene, or between two scenes ``mine`` and ``theirs``.
 
-    The slot ``only`` may be that of a visitor (`Objects.visitor`). ``ordered`` orders pairs by their names.
+    If ``only`` is not negative, only pairs with the object in this slot are searched. ``visits`` means that this slot
+    is that of a visitor (`Objects.visitor`). With ``ordered``, the objects of a pair are in the order of their names.
     """
 
     def __init__(
@@ -288,18 +291,18 @@ class SceneQuery:
         workers: int = 1,
     ) -> None:  # fmt: skip
         self.mine, self.theirs, self.only, self.visits, self.workers = mine, theirs, only, visits, workers
-        # the first search moves a single moved object in the tree
+        # if only one object has moved, the kernel of the first search moves its leaf in the tree
         self._fresh, self._fresh_b, self._ordered = mine.settle_but_one(), -1, ordered
         self.store, self.names = mine.pairs, (mine.names, theirs.names)
         if theirs is mine:
-            self.rows = mine.rows  # those of two scenes are joined when they are first needed
+            self.rows = mine.rows  # the pose rows of two scenes are joined when they are first needed
         else:
             self._fresh_b = theirs.settle_but_one()
             self.store = mine.joined(theirs)
 
     @cached_property
     def _sides(self) -> tuple[Shapes, Side, Side, int, Ints]:
-        """The shapes, both sides, the only slot of the second side, and the keys of allowed pairs."""
+        """The first arguments of `near_pairs`: shapes, both sides, ``only`` and the keys of allowed pairs."""
         mine, theirs, only = self.mine, self.theirs, self.only
         a = mine.side(self._fresh, self._ordered)
         if theirs is not mine:
@@ -311,22 +314,22 @@ class SceneQuery:
         return packed(self.store), a, b, only, mine.keys
 
     def _next(self, margin: float, how: int, again: bool) -> tuple[int, Hits]:
-        """Start or continue a search, see `near_pairs`; return its result, and its list, valid until the next call."""
-        # three rows for each level of one tree, or two for each level of both
+        """Start a search, or continue it; return the result of `near_pairs` and its list, valid until the next call."""
+        # the stack has three rows per level of one tree, or two rows per level of both trees
         solver, hits = search_scratch(len(self.mine.tree.links) + len(self.theirs.tree.links) + 4)
         count = near_pairs(*self._sides, margin, how, again, solver, hits)
         self._placed()
         return count, hits
 
     def _placed(self) -> None:
-        """Mark the objects that the kernel has moved in the tree."""
+        """Clear the marks of the moved objects after the kernel has moved their leaves."""
         if self._fresh >= 0:
             self.mine.moved.clear()
         if self._fresh_b >= 0:
             self.theirs.moved.clear()
 
     def _lists(self, margin: float, how: int) -> Iterator[tuple[int, Hits]]:
-        """Yield the number of pairs and the list of each call of a search."""
+        """Yield the number of pairs and the list of pairs of each call of a search."""
         count, hits = self._next(margin, how, False)
         while count < CERTAIN:
             yield -2 - count, hits
@@ -334,17 +337,17 @@ class SceneQuery:
         yield count, hits
 
     def blocks(self, within: float) -> Iterator[tuple[Ints, Array]]:
-        """Yield the pairs of slots whose boxes are near, each pair once, and lower bounds of their distances."""
+        """Yield blocks of pairs of slots whose boxes are at most ``within`` apart, and lower bounds of distances."""
         for count, hits in self._lists(within, LIST):
             yield hits.pairs[:count, :2].copy(), hits.gaps[:count].copy()
 
     def near(self, within: float) -> tuple[Ints, Array]:
-        """Return the pairs of slots whose boxes are near, and lower bounds of their distances."""
+        """Return the pairs of slots whose boxes are at most ``within`` apart, and lower bounds of their distances."""
         pairs, gaps = zip(*self.blocks(within), strict=True)
         return np.concatenate(pairs), np.concatenate(gaps)
 
     def any_collides(self, margin: float) -> bool:
-        """Return whether any pair collides. Pairs with non-convex bodies take longer, and come last in each block."""
+        """Return whether any pair collides with a margin. The search ends at the first collision."""
         how, block = (FIRST, _BLOCK) if self.workers == 1 else (LIST, _FEW)
         count, again = 0, False
         while count < CERTAIN or not again:
@@ -358,7 +361,7 @@ class SceneQuery:
         return False
 
     def collisions(self, margin: float) -> Ints:
-        """Return all pairs of slots that collide, or are closer than a margin."""
+        """Return all pairs of slots that collide with a margin, see `gjk3d.collide`."""
         blocks = []
         for count, hits in self._lists(margin, TEST if self.workers == 1 else LIST):
             pairs = hits.pairs[:count].copy()
@@ -371,7 +374,7 @@ class SceneQuery:
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def named(self, pairs: Ints) -> list[NamePair]:
-        """Return the names of pairs, sorted. The name of a visitor is None."""
+        """Return the names of pairs of slots, sorted. The name of a visitor is None."""
         mine, theirs = self.mine.names, self.theirs.names
         if self.visits:
             return [(name, None) for name in sorted(mine[j if i == self.only else i] for i, j in pairs.tolist())]
@@ -383,7 +386,7 @@ class SceneQuery:
         return sorted((b, a) if b < a else (a, b) for a, b in named) if self.theirs is self.mine else sorted(named)
 
     def keys(self, pairs: Ints) -> Ints:
-        """Return a sort key for each pair, an integer that orders pairs by their names."""
+        """Return an integer for each pair of slots. Pairs that are sorted by it are sorted by their names."""
         first, second = self.mine.ranks[pairs[:, 0]], self.theirs.ranks[pairs[:, 1]]
         if self.theirs is self.mine:
             first, second = np.minimum(first, second), np.maximum(first, second)
@@ -391,17 +394,17 @@ class SceneQuery:
         return keys
 
     def by_name(self, pairs: Ints) -> Ints:
-        """Return the indices that sort pairs by their names."""
+        """Return the indices that sort pairs of slots by their names."""
         return self.keys(pairs).argsort(kind="stable")
 
     @cached_property
     def rows(self) -> Array:
-        """The pose rows of the first scene, followed by those of the second."""
+        """The pose rows of the first scene, followed by those of a second scene."""
         return np.concatenate([self.mine.rows, self.theirs.rows])
 
     @property
     def distances_between_boxes(self) -> tuple[float, float]:
-        """The distance within which pairs are searched first, and the greatest distance of two boxes."""
+        """The first search distance of `nearest` above 0, and an upper bound of the distance of two boxes."""
         low, high = self.mine.tree.bounds.reshape(2, 3)
         other = self.theirs.tree.bounds
         if self.visits and not self.mine.is_unbounded(self.only):
@@ -414,7 +417,7 @@ class SceneQuery:
     # --- the narrow phase -------------------------------------------------------------------------------------------
 
     def numbers(self, pairs: Ints) -> Ints:
-        """Return the numbers of the shapes of pairs of slots."""
+        """Return the numbers of the shapes (n, 2) in the store, for pairs of slots."""
         numbers = np.empty((len(pairs), 2), dtype=np.int64)
         numbers[:, 0], numbers[:, 1] = self.mine.which[pairs[:, 0]], self.theirs.which[pairs[:, 1]]
         if self.theirs is not self.mine:
@@ -422,24 +425,24 @@ class SceneQuery:
         return numbers
 
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
-        """Return pairs of slots as pairs of shape numbers, and as the table for the kernels."""
+        """Return the numbers of the shapes of pairs of slots, and the rows of the pairs for the kernels."""
         numbers = self.numbers(pairs)
         at = pairs if self.theirs is self.mine else pairs + (0, len(self.mine.rows))
         return numbers, self.store.table(numbers, at)
 
     def by_kind(self, numbers: Ints) -> tuple[Ints | slice, Ints]:
-        """Return the indices of the convex pairs, and of the pairs with a non-convex body."""
+        """Return the indices of the pairs of convex shapes, and of the pairs with a non-convex body."""
         if not self.store.any_mixed:
             return slice(None), _NONE
         mask = either(self.store.mixed, numbers)
         return (~mask).nonzero()[0], mask.nonzero()[0]
 
     def collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
-        """Return which pairs collide, see `gjk3d.collide`."""
+        """Return for each pair of slots whether it collides with a margin, see `gjk3d.collide`."""
         return self.store.collide(*self.table(pairs), self.rows, margin, self.workers)
 
     def nearest(self, within: float) -> Nearest | None:
-        """Return the nearest pair; None if the kernel cannot solve it, or no pair is within the distance."""
+        """Return the nearest pair up to a distance; None without such a pair, or if the kernel cannot solve it."""
         few = self.only >= 0 or len(self.mine.slots) <= MANY
         if self.workers != 1 or not few or not self.mine.slots or not self.theirs.slots:
             return None
@@ -454,10 +457,11 @@ class SceneQuery:
     def distances(
         self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED, table: tuple[Ints, Ints] | None = None
     ) -> Answers:
-        """Return the signed distances. A distance above ``max_distance`` may be a lower bound.
+        """Return the signed distances of pairs of slots. A distance above ``max_distance`` may be a lower bound.
 
-        With mode UNSIGNED the depth of a body is not computed, except on a half-space, and the distance is 0. If
-        ``max_distance`` is 0 as well, the pairs must be known to touch, and pairs with bodies are not solved.
+        ``table`` is the result of `table`, if it is known. With mode UNSIGNED the distance of overlapping pairs with a
+        non-convex body is 0, except on a half-space. If ``max_distance`` is 0 as well, all pairs must be known to
+        touch, and pairs with a non-convex body are not solved.
         """
         store, wanted = self.store, Wanted(narrow.SIGNED, max_distance)
         numbers, rows = table or self.table(pairs)
@@ -475,28 +479,24 @@ class SceneQuery:
         return Answers(pairs, numbers, rows, out, flags)
 
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
-        """Return the signed distances of the pairs that are not proven farther apart than ``within``, see `distances`.
-
-        A collision query comes first. For pairs of which only the boxes overlap, it takes a third of the time.
-        """
+        """Return the result of `distances` for the pairs that are not proven to be farther apart than ``within``."""
         most = max(within, 0.0)
         return self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode).within(within)
 
     def touching(self, within: float) -> Answers:
-        """Return the distances of all pairs up to a distance, in order, without the depths that `distances` omits."""
+        """Return the distances of all pairs up to a distance, sorted by name, in mode UNSIGNED of `distances`."""
         pairs = self.collisions(within)
         return self.distances(pairs[self.by_name(pairs)], within, narrow.UNSIGNED).within(within)
 
     def least_possible(self, pairs: Ints) -> Array:
-        """Return lower bounds of the signed distances of pairs with bodies, by their boxes."""
+        """Return lower bounds of the signed distances of pairs of slots, from the roots of the trees of bodies."""
         from gjk3d.bodies.parts import least_possible  # loaded where there is a mesh or the like
 
         numbers, table = self.table(pairs)
         return least_possible(self.store.shapes, numbers, self.rows, table[:, _POSES])
 
     def settled(self, answers: Answers, within: float) -> Answers:
-        """Return results that do not depend on the search radius, not even in the last bits."""
-        # a depth does not depend on the radius
+        """Return results whose bits do not depend on the search radius. Distances of bodies are computed again."""
         mixed = self.by_kind(answers.numbers)[1]
         again = mixed[answers.out[mixed, 1] > 0.0]
         if len(again):
@@ -505,14 +505,14 @@ class SceneQuery:
         return answers
 
     def result(self, answers: Answers, max_distance: float) -> PairDistance:
-        """Return the results with their shapes and poses."""
+        """Return the results as a `Distance` with the shapes and poses of the pairs."""
         poses: Any = PairPoses(self.rows.copy(), answers.table[:, _POSES])
         query = (narrow.SIGNED, max_distance, None, False)
         return pair_distance(answers.out, answers.flags, answers.numbers, self.store.shapes, poses, query)
 
 
 class Nearest:
-    """The nearest pair, with the arrays that the kernel writes."""
+    """The nearest pair of a query. ``out`` and ``flags`` are the output of `gjk3d.scene.pairs.nearest`."""
 
     __slots__ = ("_flags", "_query", "out", "within")
 
@@ -527,7 +527,7 @@ class Nearest:
 
     @property
     def names(self) -> NamePair:
-        """The names of A and B; None for a visitor."""
+        """The names of A and B. The name of a visitor is None."""
         (a, b), (mine, theirs) = self.slots, self._query.names
         return mine[a], theirs[b] or None
 
@@ -553,14 +553,14 @@ class Nearest:
         return Clearance(result.distance, self.names, result)
 
 
-_FIRST = 256  #: pairs in the first block
+_FIRST = 256  #: least number of pairs in the first block
 
 
 def nearest(query: SceneQuery, count: int | None, within: float) -> Answers:
-    """Return the nearest pairs up to a distance. If the last pairs tie, more than ``count`` pairs are returned.
+    """Return the ``count`` nearest pairs up to a distance, or more if the last pairs have equal distances.
 
-    Pairs are solved in the order of the gaps between their boxes. The search radius grows from 0, which finds all
-    overlapping pairs, until it contains enough pairs.
+    Pairs are solved in the order of the gaps between their boxes. The search radius starts with 0, which contains all
+    overlapping pairs, and grows until it contains enough pairs.
     """
     best, worst = query.distances(_NO_PAIRS), within
     limit = wider(within)
@@ -579,7 +579,7 @@ def nearest(query: SceneQuery, count: int | None, within: float) -> Answers:
         before = radius
         if enough:
             radius = wider(worst)
-        else:  # objects that are spread evenly have pairs within the first distance
+        else:  # objects that fill the scene evenly have pairs within the first distance
             first, greatest = query.distances_between_boxes
             radius = max(2.0 * radius, first)
             radius = radius if 0.0 < radius <= greatest else inf
@@ -589,9 +589,11 @@ def nearest(query: SceneQuery, count: int | None, within: float) -> Answers:
 def _nearest_of(
     pairs: Ints, bounds: Array, size: int, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
-    """Return the nearest pairs of ``best`` and of ``pairs``, and the distance of the last one.
+    """Return the ``count`` nearest of the solved pairs ``best`` and of ``pairs``, and the distance of the last of them.
 
-    Pairs are solved in blocks, the least bounds first, and each only up to the last distance so far.
+    ``bounds`` are lower bounds of the distances of ``pairs``. Pairs are solved in blocks in the order of their bounds.
+    The first block has ``size`` pairs, and each block has twice as many as the block before, except blocks of one pair.
+    No pair is solved beyond ``worst``, the distance of the last pair so far.
     """
     order = bounds.argsort(kind="stable")
     while len(order):
@@ -605,28 +607,28 @@ def _nearest_of(
 def _nearest_mixed(
     pairs: Ints, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
-    """Return the result of `_nearest_of` for pairs with bodies, solved one by one since their depths take longer."""
+    """Return the result of `_nearest_of` for pairs with non-convex bodies, one by one since their depths take long."""
     if not len(pairs):
         return best, worst
     return _nearest_of(pairs, query.least_possible(pairs), 1, query, count, best, worst)
 
 
 def nearest_cached(solved: Answers, mixed: Ints, query: SceneQuery, count: int, within: float) -> Answers:
-    """Return the nearest pairs up to a distance, from solved pairs and from unsolved pairs with bodies."""
+    """Return the ``count`` nearest pairs up to a distance, of the solved pairs and of the unsolved pairs ``mixed``."""
     return _nearest_mixed(mixed, query, count, *_least(solved, count, within))[0]
 
 
 def _least(answers: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
-    """Return the nearest pairs, and the distance of the last one."""
+    """Return the ``count`` nearest pairs, and the distance of the last of them, or ``worst`` for fewer pairs."""
     if count is not None and len(answers) >= count:
         last = float(np.partition(answers.out[:, 0], count - 1)[count - 1])
-        # ``worst`` limits lower bounds: a distance may exceed it by rounding
+        # lower bounds are at most ``worst``, but a distance may exceed it by rounding
         answers, worst = answers[answers.out[:, 0] <= last], min(worst, last)
     return answers, worst
 
 
 def patches(query: SceneQuery, answers: Answers, within: float, most: int | None) -> Contact:
-    """Return the contact patches of pairs within a distance. Depths of bodies are computed when they are read."""
+    """Return the contacts of pairs up to a distance. Depths of non-convex bodies are computed when they are read."""
     convex, mixed = query.by_kind(answers.numbers)
     flat, counts = query.store.patches(
         answers.numbers[convex], answers.table[convex], query.rows, answers.out[convex], within, most, query.workers
@@ -645,10 +647,10 @@ def patches(query: SceneQuery, answers: Answers, within: float, most: int | None
 
 
 def _touching(query: SceneQuery, answers: Answers, mixed: Ints, within: float, most: int | None) -> list[Any]:
-    """Return the contact points of pairs with bodies, as a list of `gjk3d.bodies.contact.Touching`.
+    """Return the contact points of the pairs ``mixed`` of ``answers``, which have a non-convex body.
 
-    The pairs of a body with all convex shapes are solved in one call, except half-spaces and functions of users. All
-    other pairs are solved one by one.
+    The list has items of type `gjk3d.bodies.contact.Touching`. All pairs of one body with convex shapes are solved in
+    one call, except pairs with half-spaces and with support mappings of users. Other pairs are solved one by one.
     """
     # loaded where there is a mesh or the like
     from gjk3d.bodies.contact import Touching, contact_points, contact_points_beside
@@ -676,7 +678,10 @@ def _touching(query: SceneQuery, answers: Answers, mixed: Ints, within: float, m
 
 
 def _unread(query: SceneQuery, answers: Answers, deep: Ints, within: float) -> LazyDistance:
-    """Return the distances of pairs; the distances of the pairs ``deep`` are computed when they are read."""
+    """Return a function that computes the distance of pair ``index``, or of all pairs for None.
+
+    Only the pairs ``deep`` are still to be solved. All other results are in ``answers``.
+    """
     store, rows, request = query.store, query.rows.copy(), (narrow.SIGNED, within, None, False)
 
     def find(index: int | None) -> Any:

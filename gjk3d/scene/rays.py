@@ -1,4 +1,8 @@
-"""The first object that each ray hits, by one call of compiled code for the tree and the closed forms of shapes."""
+"""The first object of a scene that each ray hits.
+
+A kernel searches the tree of boxes and intersects the ray with the shapes. Shapes that it does not support, such as
+support mappings of users, are computed by `gjk3d.query.raycast`.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +28,21 @@ from gjk3d.scene.pairs import Shapes, Side, core_of, number_at, place
 from gjk3d.scene.query import SceneHit, search_scratch
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
+#: codes of a ray without a result: the ray is invalid, the kernels cannot compute its hit, planes or a tree are missing
 NO_RAY, LEFT_OPEN, LACKS = -1, -2, -3
-TREE = -1  #: in place of a number of planes
-START, DIRECTION, SLOT = range(1, 4)  #: rows of `first_of_one` after the result
-ROWS = 4
+TREE = -1  #: replaces the number of planes in ``spans`` if a shape has a tree
+START, DIRECTION, SLOT = range(1, 4)  #: rows of the output of `first_of_one` after the result in row 0
+ROWS = 4  #: number of rows of this output
 
 
 class Faces(NamedTuple):
     """Planes of hulls and half-spaces, and trees of meshes."""
 
-    planes: Array2
-    spans: Ints2  #: for each shape its first row, `LEFT_OPEN` for none, or `LACKS`, and the number of rows or `TREE`
-    trees: Ints2  #: for each mesh whether it is closed, and the heads of the trees of `ray_trees_of`
+    planes: Array2  #: unit normals and offsets
+    #: for each shape its first row of ``planes`` and their number, or its row of ``trees`` and `TREE`. The first is
+    #: `LEFT_OPEN` for a shape that the kernels do not support, and `LACKS` for a shape that is not added yet.
+    spans: Ints2
+    trees: Ints2  #: for each mesh, 1 if it is closed and the heads of both trees of `ray_trees_of`
 
 
 class Rays(NamedTuple):
@@ -48,18 +55,18 @@ class Rays(NamedTuple):
 class Hits(NamedTuple):
     """The output arrays for rays."""
 
-    out: Array2  #: rows of `gjk3d.narrow.ray.ray_once`
-    codes: Ints1
-    slots: Ints1
+    out: Array2  #: rows as `gjk3d.narrow.ray.ray_once` writes them
+    codes: Ints1  #: code of `First` for each ray
+    slots: Ints1  #: slot of the first object for each ray, -1 for a miss
 
 
 class First(NamedTuple):
-    """The first hit of a ray: its code, distance, normal, and slot, which is -1 for a miss."""
+    """The first hit of a ray."""
 
-    code: int
+    code: int  #: MISS, HIT or INSIDE, or LEFT_OPEN or LACKS
     distance: float
     normal: Vec3
-    slot: int
+    slot: int  #: slot of the object, -1 for a miss; the number of the shape for LACKS
 
 
 @kernel
@@ -67,7 +74,7 @@ def nearer_hit(
     shapes: Shapes, side: Side, faces: Faces, slot: int, starts: Array, directions: Array, k: int,
     far: float, first: First, wide: WideStack,
 ) -> First:  # fmt: skip
-    """Return the nearer of the hit of a slot and the first hit so far. At equal distances the lower rank is first."""
+    """Return the nearer of the first hit so far and the hit of ray k with a slot. Ties go to the lower rank."""
     number = number_at(side, slot)
     begin, count = faces.spans[number, 0], faces.spans[number, 1]
     if begin < 0:
@@ -89,7 +96,7 @@ def nearer_hit(
 
 @inlined
 def order_children(boxes: Array, left: int, right: int, starts: Array, directions: Array, k: int) -> tuple[int, int]:
-    """Return the two nodes, the one whose middle is farther along ray k first."""
+    """Return the nodes ``left`` and ``right``. The first is that with the centre of its box farther along ray k."""
     further = 0.0
     for c in range(3):
         further += directions[k, c] * (boxes[left, c] + boxes[left, 3 + c] - boxes[right, c] - boxes[right, 3 + c])
@@ -101,9 +108,10 @@ def first_of(
     shapes: Shapes, side: Side, faces: Faces, starts: Array, directions: Array, k: int, far: float,
     stack: Ints, wide: WideStack,
 ) -> First:  # fmt: skip
-    """Return the first hit of ray k. The code is LEFT_OPEN if the kernels cannot compute the hit.
+    """Return the first hit of ray k up to the distance ``far``, see `First`.
 
-    The code is LACKS if the planes or the tree of a shape are missing. The slot is then the number of this shape.
+    The code is LEFT_OPEN if the kernels cannot compute the hit. It is LACKS if the planes or the tree of a shape are
+    missing.
     """
     first = First(MISS, inf, (0.0, 0.0, 0.0), -1)
     for floor in side.floors:
@@ -135,10 +143,7 @@ def first_of_one(
     shapes: Shapes, side: Side, faces: Faces, origin: Vec3, direction: Vec3, most: float, stack: Ints2,
     wide: WideStack, out: Array2,
 ) -> int:  # fmt: skip
-    """Write the result of one ray into row 0, see `gjk3d.narrow.ray.ray_once`, and the slot into row SLOT.
-
-    Returns the code of `first_of`, or NO_RAY for an invalid ray.
-    """
+    """Write the result of one ray to row 0, and its slot to row SLOT; return the code of `first_of`, or NO_RAY."""
     place(shapes, side)
     if not is_ray(origin, direction):
         return NO_RAY
@@ -158,7 +163,7 @@ def first_of_many(
     shapes: Shapes, side: Side, faces: Faces, rays: Rays, most: float, stack: Ints2,
     wide: WideStack, begin: int, stop: int, hits: Hits,
 ) -> int:  # fmt: skip
-    """Write the results of rays begin to stop; return the first ray that needs missing planes or trees, or ``stop``."""
+    """Write the results of the rays begin to stop - 1; return ``stop``, or the first ray whose code is LACKS."""
     starts, directions, codes, slots = rays.starts, rays.directions, hits.codes, hits.slots
     for k in range(begin, stop):
         first = first_of(shapes, side, faces, starts, directions, k, most, stack, wide)
@@ -169,22 +174,22 @@ def first_of_many(
     return stop
 
 
-_CHUNK = 4096  #: rays of one call, at most, so that Ctrl-C works
+_CHUNK = 4096  #: greatest number of rays of one call, so that Ctrl-C works
 
 
 class Planes:
-    """Planes and trees of the shapes of a scene, added when a ray first needs them; see `Faces`."""
+    """Planes and trees of the shapes ``pairs`` of a scene. They are added when a ray first needs them, see `Faces`."""
 
     __slots__ = ("faces", "kept", "pairs", "used")
 
     def __init__(self, pairs: Any) -> None:
         self.pairs, self.used = pairs, 0
-        self.kept: list[tuple[WideTree, WideTree]] = []  #: which are read by address
+        self.kept: list[tuple[WideTree, WideTree]] = []  #: trees whose addresses are in ``trees`` of `Faces`
         none = np.empty((0, 1 + 2 * HEAD), dtype=np.int64)
         self.faces = Faces(np.empty((0, 4)), np.full((len(pairs), 2), LACKS), none)
 
     def add(self, number: int) -> None:
-        """Add the planes or the tree of a shape, once. Arrays that a kernel may read at the same time are copied."""
+        """Add the planes or the tree of a shape once. Array entries that another thread may read are not changed."""
         planes, spans, trees = self.faces
         if spans[number, 0] != LACKS:
             return
@@ -216,7 +221,7 @@ def _planes(objects: Objects) -> Planes:
 
 
 def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> SceneHit[float] | None:
-    """Return the first hit of one ray; None for an invalid ray, or if `first_hits` has to compute it."""
+    """Return the first hit of one ray; None if the ray is invalid, or if only `first_hits` can compute the hit."""
     if origin is None or direction is None:
         return None
     fresh = objects.settle_but_one()
@@ -241,7 +246,11 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
 
 
 def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacked: bool, workers: int) -> SceneHit[Any]:
-    """Return the first hit of each ray. At equal distances it is the object that is first by name."""
+    """Return the first hit of each ray. At equal distances, that of the first object by name is returned.
+
+    ``units`` are unit directions, and ``far`` is the greatest distance of a hit. Without ``stacked`` the result is that
+    of a single ray.
+    """
     objects.settle()
     count = len(starts)
     out, codes, owner = np.empty((count, ROW_WIDTH)), np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
@@ -272,7 +281,11 @@ def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacke
 def _answer_left(
     objects: Objects, starts: Array, units: Array, far: float, left: Ints, to: tuple[Array, Ints, Ints]
 ) -> None:
-    """Compute the first hits of rays that may hit objects without a closed form, and write them into their rows."""
+    """Compute the first hits of the rays with the indices ``left``, and write them to the arrays ``to``.
+
+    These rays may hit an object that the kernels do not support. ``starts`` and ``units`` contain only these rays, and
+    ``to`` has the arrays of `Hits` for all rays.
+    """
     count = len(starts)
     best, owner = np.full(count, np.inf), np.full(count, -1, dtype=np.int64)
     normals, inside = np.full((count, 3), np.nan), np.zeros(count, dtype=bool)
@@ -294,7 +307,7 @@ def _answer_left(
 
 
 def _by_shape(objects: Objects, block: Ints) -> list[tuple[int, Ints]]:
-    """Return for each shape its number, and the rows (ray, slot) of ``block`` whose slots have this shape."""
+    """Return the number of each shape, and the rows (ray, slot) of ``block`` whose slot has this shape."""
     which = objects.which[block[:, 1]]
     order = np.argsort(which, kind="stable")
     numbers, begins = np.unique(which[order], return_index=True)
@@ -305,11 +318,15 @@ def _update_nearest(
     objects: Objects, rays: Ints, slots: Ints, hit: RayHit, best: Array, owner: Ints, normals: Array,
     inside: NDArray[np.bool_],
 ) -> None:  # fmt: skip
-    """Replace the first hits of rays by nearer hits."""
+    """Replace the first hits of rays by nearer hits.
+
+    Row i of ``hit`` is the result of ray ``rays[i]`` and the object in ``slots[i]``. ``best``, ``owner``, ``normals``
+    and ``inside`` have the distance, slot, normal and flag of the first hit of each ray.
+    """
     ranks = objects.ranks
     order = np.lexsort((ranks[slots], hit.distance, rays))
     order = order[hit.hit[order]]
-    first = order[np.unique(rays[order], return_index=True)[1]]  # one for each ray
+    first = order[np.unique(rays[order], return_index=True)[1]]  # one hit for each ray
     ray, slot, distance = rays[first], slots[first], hit.distance[first]
     sooner = (distance < best[ray]) | ((distance == best[ray]) & (ranks[slot] < ranks[owner[ray]]))
     ray, first = ray[sooner], first[sooner]

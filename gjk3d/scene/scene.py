@@ -1,4 +1,4 @@
-"""`Scene`: many objects that change from one query to the next."""
+"""`Scene`: queries about many objects, which can be moved, added and removed between queries."""
 
 from __future__ import annotations
 
@@ -58,26 +58,32 @@ Target = Union["Scene", Collider, str, None]
 
 
 class Scene:
-    """Convex shapes, meshes, compounds, voxels, point clouds and height fields at poses, for queries about all of them.
+    """Named objects at poses, for queries about all pairs of them.
 
-    A query covers all pairs of objects of the scene. With ``other`` it covers each object of the scene together with a
-    shape at ``pose``, with each object of another scene, or, for a name, the pairs of this object. Pairs are returned
-    in the order of their names. Neither this order nor any bit of a result depends on the order of `add`.
+    An object is a convex shape, a mesh, a compound, a voxel grid, a point cloud or a height field.
 
-    Two objects form a pair if the mask of each contains the group of the other, and if they are not allowed to touch.
+    A query covers all pairs of objects of the scene, or the pairs that its argument ``other`` selects:
+
+    - a shape at ``pose``: each object of the scene with this shape.
+    - another scene: each object of this scene with each object of the other scene.
+    - the name of an object: this object with each other object.
+
+    Pairs are returned in the order of their names. The order of `add` changes neither this order nor a bit of a result.
+
+    Two objects form a pair if the mask of each contains the group of the other, and if `allow` does not exclude them.
     Two unbounded objects (half-spaces, planes and height fields without a bottom) are never a pair. Objects may share a
-    shape and its derived data, such as the tree of a mesh. Motions keep this data. Threads may share a scene: a thread
-    waits while another thread uses the scene.
+    shape and its derived data, such as the tree of a mesh. A new pose does not change this data. Threads may share a
+    scene: a thread waits while another thread uses the scene.
 
     Parameters
     ----------
     remember : bool
-        Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs cache near boxes, separating axes and
-        the faces of a depth for the next step. For small motions this halves the time. `closest` with ``k`` uses the
-        cache if at least k pairs overlap. `collides` ends at the first hit and caches nothing. With and without the
-        cache the pairs are the same, and a distance or depth with the cache is within the bounds of one without. If two
-        results are equally good, either may be returned. The cache is not used for the first step, without a motion,
-        and for motions larger than about a twentieth of the objects. Copies start without a cache.
+        Whether queries of all pairs with `collisions`, `contacts`, `closest` and `clearance` store data for the next
+        query: the pairs with near boxes, separating axes, and the faces that prove a depth. For small motions this
+        cache halves the time. `closest` with ``k`` uses it if at least k pairs overlap. `collides` does not use it.
+        The pairs are the same with and without the cache, and their distances agree within their bounds. If two results
+        are equally good, either may be returned. The cache is not used in the first query, without a motion, and for
+        motions larger than about a twentieth of the size of the objects. Copies start without a cache.
 
     Examples
     --------
@@ -106,7 +112,7 @@ class Scene:
     >>> later.names, later.shape("left"), later.collisions()
     (['left', 'middle'], Sphere(radius=0.4), [('left', 'middle')])
 
-    A scene without a cache returns the same bits for a query, independent of earlier queries:
+    Without the cache, no bit of a result depends on earlier queries:
 
     >>> plain = gk.Scene(remember=False)
     """
@@ -145,21 +151,22 @@ class Scene:
         name : str
             A new name.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            Half-spaces, and meshes of trimesh and pyvista, are allowed too. Objects of one shape share its derived
-            data, such as the tree of a mesh. A mesh with a unit must have the unit of the scene's other meshes:
-            `Mesh.scaled` converts it. A shape without a unit is used unchanged.
+            Half-spaces, and meshes of trimesh and pyvista, are allowed too. A mesh with a unit must have the unit of
+            the scene's other meshes: `Mesh.scaled` converts it. A shape without a unit is used unchanged.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
         group : str
-            Group of the object: one of up to 62 groups of a scene.
+            Group of the object. A scene has at most 62 groups.
         mask : names of groups, optional
             Groups that the object may collide with. None means all groups, future ones included. A pair is checked if
             the mask of each object contains the group of the other.
 
         Raises
         ------
-        SceneError, PoseError, UnsupportedPair
-            For example for a name that exists already, or for a different unit. The scene is unchanged.
+        SceneError
+            The name exists already, the unit is not that of the scene, or there are too many groups.
+        PoseError, UnsupportedPair
+            The pose is not rigid, or the shape is not supported. In all cases the scene is unchanged.
         """
         objects = self._objects
         if type(name) is not str or not name or name in objects.slots or not is_collider(shape):
@@ -189,16 +196,16 @@ class Scene:
         names : sequence of n str
             New names, all different.
         shapes : sequence of n Shape, or one Shape
-            One shape for each object, or one for all.
+            One shape for each object, or one shape for all objects.
         poses : (n, 4, 4) float, optional
-            World from local, in the order of ``names``. None is the identity.
+            World from local, in the order of ``names``. None is the identity for all objects.
         group, mask
             The group and the mask of all objects, as in `add`.
 
         Raises
         ------
         SceneError, PoseError, UnsupportedPair
-            The scene is unchanged.
+            As in `add`, or the numbers of names, shapes and poses differ. The scene is unchanged.
 
         Examples
         --------
@@ -218,7 +225,10 @@ class Scene:
         several = [shapes] * len(names) if is_collider(shapes) else cast(Sequence[Collider], shapes)
         listed = [shape if is_collider(shape) else as_mesh(shape) for shape in several]
         if len(listed) != len(names):
-            raise SceneError(f"{len(names)} names and {len(listed)} shapes, expected equal numbers, or one shape")
+            raise SceneError(
+                f"add_many has {count(len(names), 'name')} and {count(len(listed), 'shape')}, expected equal numbers, "
+                "or one shape for all"
+            )
         check_new(self._objects.slots, names, listed)
         self._objects.check_units(zip(names, map(unit_of, listed), strict=True))
         rows = pose_rows_of(poses, len(names), names, False)
@@ -237,7 +247,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError
-            If the scene lacks this object, or the pose is not rigid.
+            If the scene does not contain the object, or the pose is not rigid.
         """
         objects = self._objects
         with self._lock:
@@ -270,7 +280,7 @@ class Scene:
 
     @exclusive
     def remove(self, name: str) -> None:
-        """Remove an object, and its entries in `allowed`.
+        """Remove an object, and the pairs of `allowed` that contain it.
 
         Parameters
         ----------
@@ -280,14 +290,14 @@ class Scene:
         Raises
         ------
         SceneError
-            If the scene lacks this object.
+            If the scene does not contain the object.
         """
         self._slot(name)
         self._objects.remove(name)
 
     @exclusive
     def allow(self, a: str, b: str) -> None:
-        """Allow two objects to touch: every query skips this pair until `disallow`.
+        """Allow two objects to touch or overlap. Queries skip this pair until `disallow` is called.
 
         Parameters
         ----------
@@ -304,7 +314,7 @@ class Scene:
 
     @exclusive
     def disallow(self, a: str, b: str) -> None:
-        """Include a pair in queries again; see `allow`."""
+        """Include a pair in queries again; see `allow` for the arguments."""
         self._pair(a, b)
         self._objects.allow(a, b, False)
 
@@ -331,19 +341,22 @@ class Scene:
     @property
     @exclusive
     def allowed(self) -> list[tuple[str, str]]:
-        """Pairs of names that queries skip, sorted."""
+        """Pairs of names that queries skip because of `allow`, sorted."""
         named = self._objects.names
         pairs = (sorted((named[i], named[j])) for i, j in self._objects.allowed)
         return sorted((a, b) for a, b in pairs)
 
     @exclusive
     def shape(self, name: str) -> Collider:
-        """Return the shape of an object; see `remove` for ``name`` and for the errors."""
+        """Return the shape of an object; see `remove` for the argument and the errors."""
         return self._objects.shape(self._slot(name))
 
     @exclusive
     def pose(self, name: str) -> Array:
-        """Return the pose of an object, (4, 4) float, with an orthonormal rotation; see `remove` for ``name``."""
+        """Return the pose of an object, (4, 4) float, world from local; see `remove` for the argument and the errors.
+
+        The rotation was made orthonormal when the pose was set, so its last digits may differ from the user's matrix.
+        """
         return matrices(self._objects.rows[self._slot(name)])
 
     _repr_mimebundle_ = shown
@@ -359,13 +372,14 @@ class Scene:
         Parameters
         ----------
         other : Scene, Shape, Mesh and the like, or str, optional
-            Target of the query, instead of all pairs of this scene: another scene, a shape, or the name of an object.
+            Another scene, a shape, or the name of an object in this scene. It selects the pairs, see `Scene`. None
+            means all pairs of this scene.
         pose : (4, 4) float, RigidTransform or None
-            The pose of ``other``, if it is a shape.
+            World from local for a shape ``other``. None is the identity.
         margin : float
             As in `gjk3d.collide`.
         workers : int
-            Threads. The result has the same bits for any number.
+            Number of threads. The result has the same bits for any number.
 
         Returns
         -------
@@ -374,7 +388,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            The message names the fault.
+            If an argument is invalid, or the query does not support one of the pairs.
         """
         check_margin(margin)
         with self._locked(other):
@@ -408,9 +422,10 @@ class Scene:
         other, pose, workers
             As in `collides`.
         within : float
-            Pairs proven farther apart are left out. A negative number leaves only overlaps deeper than ``-within``.
+            Greatest signed distance: pairs that are proven to be farther apart are left out. A negative number selects
+            overlaps that may be deeper than ``-within``.
         k : int, optional
-            Greatest number of pairs. Without ``within`` the default is 1.
+            Greatest number of pairs. The default is 1 without ``within``, and all pairs with it.
 
         Returns
         -------
@@ -420,12 +435,14 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            The message names the fault.
+            If an argument is invalid, or the query does not support one of the pairs.
         """
         if isinstance(within, bool) or not isinstance(within, Real) or not float(within) > -inf:
-            raise SceneError(f"closest: within is {within!r}, expected one number")
+            raise SceneError(f"closest: within is {within!r}, expected a distance, for example within=0.1")
         if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
-            raise SceneError(f"closest: k is {k!r}, expected at least 1, or None for all within a distance")
+            raise SceneError(
+                f"closest: k is {k!r}, expected a number of pairs, at least 1, or None for all pairs up to within"
+            )
         most = 1 if k is None and within == inf else k
         with self._locked(other):
             query = self._query(other, pose, workers, True)
@@ -439,7 +456,7 @@ class Scene:
             return ScenePairs(answers.pairs, query.names, query.result(answers, max(float(within), 0.0)))
 
     def clearance(self, other: Target = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
-        """Return the least signed distance of all pairs, and the pair that has it; see `collides` for the arguments."""
+        """Return the least signed distance of all pairs, and its pair; see `collides` for the arguments."""
         with self._locked(other):
             least = self._query(other, pose, workers, True).nearest(inf)
             if least is not None:
@@ -462,19 +479,19 @@ class Scene:
     ) -> ScenePairs[Contact[Array], Contact[float]]:
         """Return the contacts of all pairs that touch or overlap; see `gjk3d.contact`.
 
-        For non-convex bodies each pair of touching parts, such as the faces of a mesh, has separate points and
+        For non-convex bodies each pair of touching parts, such as two faces of meshes, has separate points and
         ``normals``. Equal points are returned once. The first point is the deepest, and the others are not sorted by
-        depth. The distance belongs to the whole bodies, so it may be deeper than every gap. It is computed when it is
-        first read, for the poses at the time of the query.
+        depth. The signed distance of a pair is that of the whole bodies, and may be less than the gap at every point.
+        For overlapping bodies it is computed when it is first read, for the poses at the time of the query.
 
         Parameters
         ----------
         other, pose, workers
             As in `collides`.
         within : float
-            Pairs up to this distance, at least 0, have points too.
+            Pairs up to this distance are included too. At least 0.
         max_points : int or None
-            Greatest number of points of a pair. None keeps all points.
+            Greatest number of points per pair. None means all points.
 
         Returns
         -------
@@ -484,7 +501,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            The message names the fault.
+            If an argument is invalid, or the query does not support one of the pairs.
         """
         check_patches(within, max_points)
         query = self._query(other, pose, workers, True)
@@ -519,7 +536,7 @@ class Scene:
         Returns
         -------
         SceneHit
-            A `RayHit` with the ``name`` of the object. At equal distances it is the object that is first by name.
+            A `RayHit` with the ``name`` of the object. It is the first by name if objects are at equal distances.
 
         Examples
         --------
@@ -538,7 +555,7 @@ class Scene:
         starts, many, units, more = check_rays(origins, directions, max_distance)
         if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
             raise ShapeError(
-                f"raycast: origins has {len(starts)} and directions {len(units)} rows, expected equal numbers"
+                f"raycast: origins has {len(starts)} rows and directions has {len(units)} rows, expected equal numbers"
             )
         starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
         with self._lock:
@@ -551,7 +568,7 @@ class Scene:
         return self._lock if target is self or not isinstance(target, Scene) else lock_both(self, target)
 
     def _query(self, target: Any, pose: Any, workers: Any, ordered: bool) -> SceneQuery:
-        """Return the checked query. With ``ordered`` the pairs of one scene are in the order of their names."""
+        """Return the query for a target. With ``ordered``, the objects of each pair are in the order of their names."""
         objects = self._objects
         if type(workers) is not int or workers < 1:
             check_workers(workers)
@@ -572,17 +589,17 @@ class Scene:
         return SceneQuery(objects, target._objects, -1, False, ordered, workers)
 
     def _remembered(self, query: SceneQuery, within: float) -> Memory | None:
-        """Return the cache with the pairs of this scene within a distance; None if it cannot be used."""
+        """Return the cache, updated to contain all pairs up to a distance, or None if the query cannot use it."""
         memory = self._memory
         if memory is None or query.only >= 0 or query.theirs is not query.mine:
             return None
         return memory if memory.follow(query, within) else None
 
     def _nearest(self, query: SceneQuery, most: int | None, within: float) -> Answers:
-        """Return the nearest pairs: from the cached pairs if these certainly contain them, else from `nearest`."""
+        """Return the ``most`` nearest pairs up to a distance, from the cache if it certainly contains all of them."""
         memory = self._remembered(query, within if most is None else 0.0)
-        if memory is not None:  # all other pairs are farther apart than 0, or than ``within``
-            # a query for all pairs solves mixed ones here, else the likeliest come first
+        if memory is not None:  # all pairs that are not cached are farther apart than ``within``, or 0 with ``most``
+            # with ``most``, pairs with non-convex bodies are solved by `nearest_cached`, the nearest first
             mixed = query.by_kind(query.numbers(memory.pairs))[1][: None if most is not None else 0]
             near = memory.distances_within(query, max(within, 0.0) if most is None else 0.0, mixed)
             near = near[near.out[:, 1] <= within]
@@ -599,12 +616,12 @@ class Scene:
             slot = self._objects.slots.get(name)
         if slot is None:
             hint = nearest_name(name, self._objects.slots)
-            raise SceneError(f"the scene has no object {name!r} among its {len(self)} objects.{hint}")
+            raise SceneError(f"the scene has no object {name!r} among its {count(len(self), 'object')}.{hint}")
         return slot
 
     def _pair(self, a: str, b: str) -> None:
         if self._slot(a) == self._slot(b):
-            raise SceneError(f"{a!r} is both objects of the pair, expected two different ones")
+            raise SceneError(f"{a!r} is given for both objects of the pair, expected two different objects")
 
     def _bits(self, group: Any, mask: Any) -> tuple[int, int]:
         if not isinstance(group, str) or not group:
@@ -614,6 +631,6 @@ class Scene:
         named = None if mask is None else list(mask)
         for name in named or ():
             if not isinstance(name, str) or not name:
-                raise SceneError(f"mask has {name!r}, expected names of groups")
+                raise SceneError(f"mask contains {name!r}, expected names of groups")
         bits = ALL if named is None else sum({self._objects.bit(name) for name in named})
         return self._objects.bit(group), bits

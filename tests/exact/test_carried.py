@@ -247,7 +247,10 @@ SURFACES = {
     "an open surface": (lambda c: {"faces": c.faces[1:]}, "the surface is open"),
     "no surface": (lambda c: {"faces": c.faces[:0]}, "there is no face"),
     "a face turned over": (lambda c: {"faces": np.vstack([c.faces[:1, ::-1], c.faces[1:]])}, "the surface is open"),
-    "a vertex that is none": (lambda c: {"faces": np.where(c.faces == 0, 99, c.faces)}, "names missing vertices"),
+    "a vertex that is none": (
+        lambda c: {"faces": np.where(c.faces == 0, 99, c.faces)},
+        "the index of a missing vertex",
+    ),
     "a vertex off its shape": (
         lambda c: {"points_a": moved(c.points_a, 0, 1e-6 * c.points_a[0])},
         "points_a[0] is out",

@@ -375,7 +375,7 @@ def test_forged_cuts_prove_nothing():
     bad = [
         (("order_a", "20"), cut._replace(order_a=np.zeros(20, dtype=int))),
         (("order_b", "20"), cut._replace(order_b=cut.order_b[1:])),
-        (("missing parts",), cut._replace(ranges=cut.ranges + 1)),
+        (("a missing part",), cut._replace(ranges=cut.ranges + 1)),
         (("a normal",), cut._replace(normals=0 * cut.normals)),
         ((f"{count} pairs", f"({count - 1}, 3)"), cut._replace(normals=cut.normals[1:])),
         (("plane", "parts of a"), cut._replace(normals=-cut.normals)),

@@ -517,7 +517,7 @@ def test_missing_files_and_folders(tmp_path, save):
         ("junk.gltf", b"{", ("as GLTF", "JSONDecodeError")),
         ("list.gltf", b"[]", ("glTF",)),
         ("deep.gltf", b"[" * 200_000, ("JSON", "too deep")),
-        ("loop.gltf", gltf(LOOP, scenes=[{"nodes": [0]}]), ("nodes[0]", "above itself")),
+        ("loop.gltf", gltf(LOOP, scenes=[{"nodes": [0]}]), ("nodes[0]", "contains itself")),
         ("old.glb", struct.pack("<III", 0x46546C67, 1, 20) + b"x" * 8, ("version 1", "version 2")),
         ("empty.3mf", b"PK\5\6" + bytes(18), ("zip archive", "3D/3dmodel.model")),
         ("junk.3mf", b"PK hello", ("as 3MF", "BadZipFile")),

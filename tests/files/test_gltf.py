@@ -82,7 +82,7 @@ STRAYS = {
     "array": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 7}}]}]}, r"meshes\[0\], POSITION is 7"),
     "view": ({"bufferViews": []}, r"accessors\[0\]\.bufferView is 0, but there are 0 bufferViews"),
     "buffer": ({"buffers": []}, r"bufferViews\[0\]\.buffer is 0, but there are 0 buffers"),
-    "fan": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 6}]}]}, "fan of triangles.*Export sin"),
+    "fan": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 6}]}]}, "triangle fan.*Export sep"),
 }
 
 

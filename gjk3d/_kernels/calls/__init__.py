@@ -1,44 +1,45 @@
-"""Calls from CPython into machine code, and all code that reads CPython's and numpy's objects by offset.
+"""Calls from CPython into machine code, and the layout of CPython's and numpy's objects on which they depend.
 
-A call of a kernel costs 50 ns here, because machine code reads its arguments from the objects themselves. The usual
-conversions of ctypes or numba cost a microsecond. This folder has the whole code that depends on the layout of objects:
+A call of a kernel takes 50 ns, because machine code reads its arguments directly from the objects. The conversions of
+ctypes or numba take a microsecond. All code that depends on the layout of objects is in these files:
 
-- this file: the offsets, and the check that they hold in this process.
-- `assembly`: LLVM code of the function that CPython calls for each entry. It reads arrays, and makes the result.
-  `load` gives CPython the functions of an object file.
-- `gjk3d._kernels.addresses`: the same for builtins. These are kernels that take the addresses of objects and return a
-  new object.
-- `install`: puts builtins in the place of Python functions.
+- this file has the offsets of fields, and the check that the offsets are valid in this process.
+- `assembly` has the LLVM code of the function that CPython calls for each entry. The function reads the arguments and
+  creates the result. `load` makes the functions of an object file callable.
+- `gjk3d._kernels.addresses` has functions for builtins that read and create objects. A builtin is a kernel that takes
+  the addresses of objects and returns the address of a new object.
+- `install` replaces Python functions by builtins.
 
-**Assumptions.** They hold for CPython 3.11 to 3.14 with its lock on 64-bit processors, and for numpy 1.26 to 2.x.
+**Assumptions.** The offsets are valid for CPython 3.11 to 3.14 with the global interpreter lock (GIL) on 64-bit
+processors, and for numpy 1.26 to 2.x.
 
 ======================  ===============================================================================================
 object                  offset of the fields, in bytes
 ======================  ===============================================================================================
-any object              its type at 8 (``PyObject``: the count of references comes first)
+any object              type at 8 (``PyObject``: the reference count is at 0)
 ``numpy.ndarray``       data at 16, number of dimensions (32 bits) at 24, shape at 32, dtype at 56, flags (32 bits) at
                         64. numpy has one object for each of its own dtypes, so a dtype is compared by its address.
-                        ``PyArray_New`` is number 93 in the table of numpy's C functions
-``float``               its number at 16
-``bytes``               number of bytes at 16, the bytes at 32
-``tuple``               number of items at 16, the items at ``tuple.__basicsize__``: 24, and 32 since 3.14, which stores
-                        the hash before them. One object file serves all versions, so a kernel reads this offset from a
-                        constant that `install` fills in
-``list``                number of items at 16, the address of the items at 24
+                        ``PyArray_New`` has the index 93 in the table of numpy's C functions
+``float``               number at 16
+``bytes``               number of bytes at 16, bytes at 32
+``tuple``               number of items at 16, items at ``tuple.__basicsize__``: 24, or 32 since CPython 3.14, which
+                        stores the hash before them. An object file is valid for all versions, so a kernel reads this
+                        offset from a constant that `assembly.load` sets
+``list``                number of items at 16, address of the items at 24
 slots of a class        the offset in their ``PyMemberDef``, whose address is the fourth word of a slot's descriptor
 ======================  ===============================================================================================
 
-**Check at start.** `array_faults` and `object_faults` compare each of these with what Python reports of an object whose
-content is known. They run once a process, in about 50 microseconds, before any machine code is loaded. `late` then runs
-one kernel and compares its result.
+**Check at start.** `array_faults` and `object_faults` read the fields of objects with known content, and compare the
+values. They run once per process and take about 50 microseconds, before any machine code is loaded. `late` then calls
+a kernel and compares its result with the known result.
 
-- If arrays differ, no machine code is loaded: kernels run as Python functions, or compiled by numba in this process.
-- If other objects differ, entries stay compiled. Builtins are not installed, so Python functions call the entries.
-- PyPy, 32-bit processes and free-threaded builds are treated as if arrays differed: without the lock, another thread
-  may free an object while it is read.
+- If fields of arrays differ, no machine code is loaded. Kernels run as Python functions, or numba compiles them.
+- If fields of other objects differ, machine code is used without builtins. Python functions call the entries.
+- PyPy, 32-bit processes and free-threaded builds use no machine code. Without the GIL, another thread could free an
+  object while a kernel reads it.
 
-**Switches.** ``GJK3D_BUILTINS=0`` leaves the Python functions in place of builtins. ``GJK3D_KERNELS=jit`` or ``python``
-uses nothing of this folder. Results have the same bits in all cases.
+**Switches.** With ``GJK3D_BUILTINS=0``, Python functions are not replaced by builtins. With ``GJK3D_KERNELS=jit`` or
+``python``, nothing of this folder is used. Results have the same bits in all cases.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from types import MemberDescriptorType
 
 import numpy as np
 
-#: constants that `install` fills in: addresses of objects and of a function of numpy, and the offset of a tuple's items
+#: constants that `assembly.load` sets: addresses of objects and of a numpy function, and the offset of a tuple's items
 CONSTANTS = (
     "ndarray", "float64", "int64", "uint8", "bool_", "float", "int", "tuple", "bool", "None", "SystemError", "False",
     "True", "bytes", "PyArray_New", "tuple items", "list", "float32", "int32",
@@ -77,13 +78,7 @@ class _Member(ctypes.Structure):
 
 
 def offset(cls: type, name: str) -> int:
-    """Return the offset of a slot in objects of a class.
-
-    Raises
-    ------
-    TypeError
-        The class has no such slot.
-    """
+    """Return the offset of the slot ``name`` in objects of a class. Raise a TypeError for another name."""
     owner = next(base for base in cls.__mro__ if name in base.__dict__)
     descriptor = owner.__dict__[name]
     if not isinstance(descriptor, MemberDescriptorType):
@@ -95,7 +90,7 @@ def offset(cls: type, name: str) -> int:
 
 
 def array_faults() -> list[str]:
-    """Return the reasons why entries cannot read objects: the kind of Python, or array fields at other offsets."""
+    """Return the reasons why machine code cannot read arrays: an unsupported Python, or fields with other offsets."""
     if sys.implementation.name != "cpython" or sys.maxsize <= 2**32 or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return ["this Python, which is not CPython for 64 bits with its lock"]
     array = np.arange(12.0).reshape(4, 3)
@@ -119,7 +114,7 @@ class _Probe:
 
 
 def object_faults() -> list[str]:
-    """Return the names of fields of objects, arrays excepted, whose offsets are not those that builtins expect."""
+    """Return descriptions of the fields, other than those of arrays, that have other offsets than builtins expect."""
     items, letters, half, probe = (None, "b"), b"gjk3d of words", 0.5, _Probe()
     listed = [*items, half]
     probe.first, probe.second = items, letters
@@ -140,5 +135,4 @@ def object_faults() -> list[str]:
 
 
 def _differences(values: dict[str, tuple[object, object]]) -> list[str]:
-    """Return the names of the values that were read incorrectly."""
     return [name for name, (read, true) in values.items() if read != true]

@@ -1,15 +1,12 @@
-"""The functions that CPython calls: their text in LLVM's language, and their loading.
+"""The functions that CPython calls: their LLVM code, and the loading of object files.
 
-An entry is a method of CPython's fast calling convention, written in LLVM's language. Arrays are read from their
-fields. Floats, integers and flags must have Python's own types. A call with any other argument goes to the Python
-function that `install` binds, which converts the argument or reports the fault.
+An entry has a wrapper with CPython's fast calling convention, which is written as LLVM text. It reads the fields of
+arrays, and takes floats, integers and bools of Python's own types. For other arguments it calls a Python function that
+converts them or raises an error (`gjk3d._kernels.late.Late.otherwise`). A call takes as long as a call of ``len``. The
+wrapper holds the GIL while it reads its arguments, and releases it while the kernel runs.
 
-`head` is the part of an object file that is the same for all kernels: the functions of CPython that it uses, and those
-that `addresses` declares.
-
-Entries are CPython's own kind of function, so a call costs as much as a call of ``len``. An entry keeps the
-interpreter's lock while it reads its arguments, and releases it while the kernel runs. LLVM's linker alone loads the
-file.
+`head` is the part of an object file that is the same for all kernels: the declarations of CPython's functions, and the
+functions that `gjk3d._kernels.addresses` declares. LLVM loads object files.
 """
 
 from __future__ import annotations
@@ -30,9 +27,9 @@ if TYPE_CHECKING:
 # --- text in LLVM's language -----------------------------------------------------------------------------------------
 
 
-WORDS = 16  #: words of memory that each builtin has of its own
-CONSTANTS_AT = "gjk3d_constants_"  #: prefix of the symbol of the function that returns the address of an object's words
-#: LLVM's type and the bytes of the items of arrays
+WORDS = 16  #: number of 64-bit words of each builtin, see `install`
+CONSTANTS_AT = "gjk3d_constants_"  #: prefix of the symbol of the function that returns the address of the constants
+#: for each dtype, LLVM's type of an item and its size in bytes
 _ITEMS = {
     "float64": ("double", 8), "int64": ("i64", 8), "float32": ("float", 4), "int32": ("i32", 4), "uint8": ("i8", 1),
     "bool": ("i8", 1),
@@ -88,7 +85,7 @@ end:
 }
 """
 
-#: what `addresses` declares
+#: the functions that `gjk3d._kernels.addresses` declares
 _BUILTINS = """
 declare i8* @PyObject_Vectorcall(i8*, i8**, i64, i8*)
 declare i8* @PyBytes_FromStringAndSize(i8*, i64)
@@ -256,7 +253,7 @@ _PLACES = {"COUNT": len(CONSTANTS), "NEW_ARRAY": CONSTANTS.index("PyArray_New"),
 
 
 def head(number: int) -> str:
-    """Return the text that every object file begins with, for the group of this number."""
+    """Return the LLVM text at the beginning of the object file of the group with this number."""
     text = (_ENTRIES + _BUILTINS).replace("NUMBER", str(number))
     for name, number in _PLACES.items():
         text = text.replace(name, str(number))
@@ -264,12 +261,12 @@ def head(number: int) -> str:
 
 
 def symbol_of(name: str) -> str:
-    """Return the symbol of the function that CPython calls for an entry."""
+    """Return the symbol of the function that CPython calls for an entry or a builtin."""
     return f"gjk3d.{name}"
 
 
 class _Text:
-    """The lines of an LLVM function that are written so far, and the number of named values."""
+    """The lines of an LLVM function while it is written."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -285,43 +282,44 @@ class _Text:
         return f"%v{self._count}"
 
     def need(self, flag: str) -> None:
-        """Append a branch that continues if a flag is set, and otherwise calls the Python function."""
+        """Append a branch that continues if a flag is set. Otherwise the Python function is called."""
         self._count += 1
         self.add(f"br i1 {flag}, label %l{self._count}, label %otherwise")
         self.lines.append(f"l{self._count}:")
 
     def refuse(self, error: str) -> None:
-        """Append a branch that continues if ``error`` is null, and otherwise returns it to the caller."""
+        """Append a branch that continues if the pointer ``error`` is null. Otherwise the function returns null."""
         good = self.value(f"icmp eq i8* {error}, null")
         self._count += 1
         self.add(f"br i1 {good}, label %l{self._count}, label %wrong")
         self.lines.append(f"l{self._count}:")
 
     def constant(self, name: str) -> str:
-        """Append the load of a constant that `install` filled in, and return the name of its value."""
+        """Append the load of a constant of `CONSTANTS`, and return the name of its value."""
         n = len(CONSTANTS)
         place = f"getelementptr [{n} x i8*], [{n} x i8*]* @gjk3d.constants, i64 0, i64 {CONSTANTS.index(name)}"
         return self.value(f"load i8*, i8** {self.value(place)}")
 
     def field(self, thing: str, offset: int, kind: str) -> str:
-        """Append the load of an object's field at an offset, and return the name of its value."""
+        """Append the load of an object's field at an offset, and return the name of its value. ``kind`` is its type."""
         place = self.value(f"getelementptr i8, i8* {thing}, i64 {offset}")
         return self.value(f"load {kind}, {kind}* {self.value(f'bitcast i8* {place} to {kind}*')}")
 
     def need_type(self, thing: str, name: str) -> None:
-        """Append a branch that continues if an object has exactly this type, not a derived one."""
+        """Append a branch that continues if the type of an object is exactly this type, and not a subclass."""
         self.need(self.value(f"icmp eq i8* {self.field(thing, TYPE, 'i8*')}, {self.constant(name)}"))
 
 
 def words_of(name: str) -> str:
-    """Return the symbol of the words of a builtin."""
+    """Return the symbol of the words of a builtin, see `install`."""
     return f"words of {name}"
 
 
 def builtin(name: str, declared: Any) -> str:
-    """Return the declaration of a builtin's kernel, and the function of C that CPython calls.
+    """Return the LLVM text of the function that CPython calls for a builtin.
 
-    A kernel whose first parameter is called ``words`` gets the address of the builtin's words.
+    ``declared`` is the declaration of its kernel. If the first parameter of the kernel is called ``words``, it gets the
+    address of the builtin's words.
     """
     from llvmlite import ir
 
@@ -344,7 +342,7 @@ def builtin(name: str, declared: Any) -> str:
 
 
 def wrapper(name: str, declared: Any) -> str:
-    """Return the declaration of an entry's kernel, and the function that Python calls."""
+    """Return the LLVM text of the wrapper that CPython calls for an entry. ``declared`` is its kernel's declaration."""
     from llvmlite import ir
 
     function = declared.target_context.declare_function(ir.Module("one"), declared.fndesc)
@@ -382,13 +380,13 @@ def wrapper(name: str, declared: Any) -> str:
 
 
 def _argument(text: _Text, thing: str, kind: Any) -> list[str]:
-    """Return the values that a kernel takes for one argument."""
+    """Append the reading of an argument of numba's type ``kind``, and return the values that a kernel takes for it."""
     from numba import types
 
     if isinstance(kind, types.Array):
         return _array(text, thing, kind)
     if isinstance(kind, types.BaseTuple):
-        # a NamedTuple is one, too: its class is a subtype
+        # the class of a NamedTuple is a subclass of tuple
         kinds = f"i8* {text.field(thing, TYPE, 'i8*')}, i8* {text.constant('tuple')}"
         text.need(text.value(f"icmp ne i32 {text.value(f'call i32 @PyType_IsSubtype({kinds})')}, 0"))
         size = text.value(f"call i64 @PyTuple_Size(i8* {thing})")
@@ -412,7 +410,7 @@ def _argument(text: _Text, thing: str, kind: Any) -> list[str]:
 
 
 def _array(text: _Text, thing: str, kind: Any) -> list[str]:
-    """Return the fields of numba's array: no owner, size, data, shape, strides."""
+    """Append the reading of the array ``thing``, and return the fields of numba's array, which is without owner."""
     number, item = _ITEMS[str(kind.dtype)]
     text.need_type(thing, "ndarray")
     text.need(text.value(f"icmp eq i32 {text.field(thing, NDIM, 'i32')}, {kind.ndim}"))
@@ -433,7 +431,10 @@ def _array(text: _Text, thing: str, kind: Any) -> list[str]:
 
 
 def _object(text: _Text, value: str, fresh: str, kind: Any, context: Any) -> str:
-    """Return the Python object of a kernel's result."""
+    """Append the creation of the Python object of a kernel's result, and return the name of its value.
+
+    ``value`` is the result, ``fresh`` LLVM's type of it, and ``kind`` numba's type of it.
+    """
     from numba import types
 
     if isinstance(kind, types.NoneType):
@@ -458,8 +459,8 @@ def _object(text: _Text, value: str, fresh: str, kind: Any, context: Any) -> str
 
 
 FASTCALL, KEYWORDS = 0x80, 0x2  #: METH_FASTCALL, METH_KEYWORDS
-_NEW_ARRAY = 93  #: index of ``PyArray_New`` in numpy's table of functions, constant since numpy 1.7
-alive: list[Any] = []  #: objects that machine code uses by address until the process ends
+_NEW_ARRAY = 93  #: index of ``PyArray_New`` in numpy's table of C functions, the same since numpy 1.7
+alive: list[Any] = []  #: objects whose addresses machine code uses until the process ends
 _CONSTANTS: dict[str, Any] = {
     "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int64": np.dtype(np.int64), "uint8": np.dtype(np.uint8),
     "bool_": np.dtype(np.bool_), "float": float, "int": int, "tuple": tuple, "list": list, "bool": bool, "None": None,
@@ -469,7 +470,7 @@ _CONSTANTS: dict[str, Any] = {
 
 
 class Place(NamedTuple):
-    """The addresses of a builtin's code and of its words."""
+    """The address of a builtin's code, and the address of its words."""
 
     code: int
     words: int
@@ -480,14 +481,14 @@ class Method(ctypes.Structure):
 
 
 def load(built: Built, fallback: Callable[[str], Callable[..., Any]]) -> dict[str, Any]:
-    """Return the entries of an object file by name, ``module:function``.
+    """Return the entries and builtins of an object file by name, "module:function".
 
     Parameters
     ----------
     built : Built
-        Objects one after another, and the symbols that they need.
+        The object files of all groups one after another, and the symbols that they need.
     fallback : callable
-        Takes a name, and returns the function for calls with arguments that the entry does not take unchanged.
+        A function that takes the name of an entry, and returns the function for calls with other types of arguments.
     """
     import llvmlite.binding as llvm
 
@@ -528,7 +529,7 @@ def load(built: Built, fallback: Callable[[str], Callable[..., Any]]) -> dict[st
 
 
 def _new_array() -> int:
-    """Return the address of numpy's ``PyArray_New``, from the table of its C interface."""
+    """Return the address of ``PyArray_New`` from numpy's table of C functions."""
     core = import_module("numpy._core" if hasattr(np, "_core") else "numpy.core")
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

@@ -1,7 +1,7 @@
-"""Replace Python functions, methods and fields by builtins.
+"""Replacement of Python functions, methods and fields by builtins.
 
-Builtins are used if `is_usable`. Otherwise the Python functions stay, as they do until there is machine code. Each
-builtin has words of memory for the values that it needs. The first is the Python function behind it.
+Without machine code, or if `is_usable` returns False, nothing is replaced. Each builtin has 64-bit words in memory for
+the addresses and integers that it needs. The first word is the address of the Python function that it replaces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gjk3d._kernels.calls import object_faults, offset
 from gjk3d._kernels.calls.assembly import FASTCALL, KEYWORDS, Method, Place, alive
 from gjk3d._kernels.decorators import MODE, Builtin
 
-Words = Callable[[], Sequence[Any]]  #: called if builtins are used
+Words = Callable[[], Sequence[Any]]  #: function that returns the objects and integers for the words after the first
 
 
 class _GetSet(ctypes.Structure):
@@ -31,14 +31,14 @@ class _GetSet(ctypes.Structure):
 
 @cache
 def is_usable() -> bool:
-    """Return whether builtins are used: the switch is on, and objects are laid out as `calls` describes."""
+    """Return whether builtins are used: they are switched on, and objects have the layout that `calls` describes."""
     return MODE == "object" and os.environ.get("GJK3D_BUILTINS", "1") not in ("0", "") and not object_faults()
 
 
 def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
-    """Decorate a function: the builtin takes the calls, and passes those that it does not support to the function.
+    """Return a decorator that replaces a function by the builtin ``by``. It passes unsupported calls to the function.
 
-    The last word of the builtin is the function without its decorators, which takes calls without keywords.
+    The last word of the builtin is the function without its decorators, for unsupported calls without keywords.
     """
 
     def decorate(slow: Any) -> Any:
@@ -53,7 +53,7 @@ def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
 
 
 def methods(cls: type, by: dict[str, tuple[Builtin, Words]]) -> None:
-    """Replace methods of a class by builtins."""
+    """Replace methods of a class by builtins. ``by`` has the builtin and its words for each name of a method."""
     new = ctypes.pythonapi.PyDescr_NewMethod
     new.restype, new.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
     for name, (builtin, words) in by.items():
@@ -64,7 +64,11 @@ def methods(cls: type, by: dict[str, tuple[Builtin, Words]]) -> None:
 
 
 def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str, list[Any]]]) -> bool:
-    """Replace slots of a class by getters, whose first words are the offset of the slot and its name."""
+    """Replace slots of a class by getters and setters; return whether builtins are used.
+
+    ``words`` returns the names of the slots, and for each the words after the first two, which are the offset and the
+    name of the slot.
+    """
     reader, writer = _place(get), _place(set_)
     if reader is None or writer is None:
         return False
@@ -79,14 +83,14 @@ def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str,
 
 
 def _place(by: Builtin) -> Place | None:
-    """Return the place of a builtin, None without machine code or if builtins are not used."""
+    """Return the addresses of a builtin, or None without machine code or if builtins are not used."""
     from gjk3d._kernels import late
 
     return late.builtin(by.name) if is_usable() else None
 
 
 def _fill(by: Builtin, slow: Any, words: Words) -> int | None:
-    """Fill a builtin's words; return the address of its code, None if builtins are not used."""
+    """Write the words of a builtin; return the address of its code, or None if builtins are not used."""
     place = _place(by)
     if place is None:
         return None
@@ -96,7 +100,7 @@ def _fill(by: Builtin, slow: Any, words: Words) -> int | None:
 
 
 def _word(value: Any) -> int:
-    """Return an integer unchanged, or the address of any other object."""
+    """Return an integer unchanged, or the address of another object, which is kept alive."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     alive.append(value)
@@ -104,7 +108,7 @@ def _word(value: Any) -> int:
 
 
 def _definition(slow: Any, code: int, is_method: bool) -> int:
-    """Return the address of a method's definition, with the signature and the docstring of the Python function."""
+    """Return the address of a new ``PyMethodDef`` with the signature and the docstring of a Python function."""
     parameters = inspect.signature(slow).parameters.values()
     texts = [_as_text(parameter) for parameter in parameters]
     if is_method:
@@ -119,7 +123,7 @@ def _definition(slow: Any, code: int, is_method: bool) -> int:
 
 
 def _as_text(parameter: inspect.Parameter) -> str:
-    """Return a parameter without its annotation, as CPython reads signatures; infinity becomes a number."""
+    """Return a parameter without its annotation as text for a signature in C. Infinity is written as 1e999."""
     default = parameter.default
     if default is parameter.empty:
         return parameter.name

@@ -149,11 +149,11 @@ def test_branches_are_chosen_by_patterns(building):
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (lambda text: text[: len(text) // 2], "cut off"),
+        (lambda text: text[: len(text) // 2], "truncated"),
         (lambda text: "solid\n" + text[400:], "ISO-10303-21;"),
         (lambda text: text.replace("'IFC4'", "'IFC9'", 1), "IFC9"),
         (lambda text: text.replace("IFCRECTANGLEPROFILEDEF(.AREA.,$,#", "IFCRECTANGLEPROFILEDEF(.AREA.,$,#9", 1), "#9"),
-        (lambda text: text.partition("DATA;")[0] + "DATA;\nENDSEC;\nEND-ISO-10303-21;\n", "it has no elements"),
+        (lambda text: text.partition("DATA;")[0] + "DATA;\nENDSEC;\nEND-ISO-10303-21;\n", "contains no elements"),
     ],
 )
 def test_a_damaged_file_says_what_is_wrong_and_what_to_do(house, tmp_path, damage, said):

@@ -122,7 +122,7 @@ def test_curves_and_points_are_no_parts(save):
     report = check(Assembly.load(file))
     assert [part.name for part in report.parts] == ["high", "low"]
     assert report.unchecked == ()
-    assert_names(report.notes[0], "a.step", "low, axis, points", "not matter")
+    assert_names(report.notes[0], "a.step", "low, axis, points", "only curves")
     assert main(["clash", str(file), "-q"]) == 0
     frame = [("low", " ", (0, 0, 0)), ("axis", " ", (0, 0, 0)), ("high", " ", (0, 0, 0))]
     nested = Assembly.load(save("b.step", step(parts, [("frame", frame)], datums=["axis", "low"])))

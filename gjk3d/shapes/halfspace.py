@@ -20,9 +20,10 @@ class Halfspace(Shape):
     Parameters
     ----------
     normal : (3,) float
-        The outward normal, of any length except zero. ``offset`` is divided by this length too.
+        The outward normal, of any length except zero.
     offset : float
-        Distance of the surface from the origin along the normal.
+        Greatest value of ``normal . x``. The shape stores ``normal`` and ``offset`` divided by the length of the
+        normal, so the stored offset is the signed distance of the surface from the origin.
 
     Raises
     ------
@@ -44,7 +45,7 @@ class Halfspace(Shape):
     normal: Array
     offset: float
     _kind = Kind.HALFSPACE
-    _sides = 1.0  #: number of sides of its surface that are outside
+    _sides = 1.0  #: number of sides of the surface that are outside the shape
 
     def __init__(self, normal: VectorLike, offset: float = 0.0) -> None:
         name = type(self).__name__
@@ -88,8 +89,8 @@ class Halfspace(Shape):
         return inside
 
     def _heights(self, points: Array) -> tuple[Array, Array]:
-        """Return the heights of points, (n, 3), above the surface, and the tolerance for points on the surface."""
-        # roundings of three products, two sums and a difference; on the surface the offset is at most the first term
+        """Return the signed heights of (n, 3) points above the surface, and the rounding error of each height."""
+        # roundings of three products, two sums and a difference
         slack = 4.0 * UNIT_ROUNDOFF * (np.abs(points) @ np.abs(self.normal) + abs(self.offset))
         return points @ self.normal - self.offset, slack
 
@@ -125,9 +126,10 @@ class Plane(Halfspace):
     Parameters
     ----------
     normal : (3,) float
-        A normal of the plane, of any length except zero. ``offset`` is divided by this length too.
+        A normal of the plane, of any length except zero.
     offset : float
-        Distance of the plane from the origin along the normal.
+        Value of ``normal . x`` on the plane. The shape stores ``normal`` and ``offset`` divided by the length of the
+        normal, so the stored offset is the signed distance of the plane from the origin.
 
     Raises
     ------

@@ -1,10 +1,10 @@
 """The full solution of one pair and of many pairs.
 
-GJK runs on the cores, then EPA if GJK leaves the result undecided. At the end the radii are subtracted from the distance
-and from its bounds.
+GJK runs on the cores, then EPA if GJK leaves the result undecided. At the end the radii are subtracted from the
+distance and from its bounds.
 
-Each kind of query has its own entry, because each entry is compiled with all its callees. An entry accepts any number of
-shapes and poses. Rows are independent, so a result does not depend on how the rows are split into calls.
+Each kind of query has its own entry, because each entry is compiled with all its callees. An entry accepts any number
+of shapes and poses. Rows are independent, so a result does not depend on how the rows are split into calls.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
 
 @kernel
 def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -> Estimate:
-    """Return the estimate of GJK and EPA."""
+    """Return the estimate that GJK computes, and EPA if GJK is not enough."""
     mode, curved, promised = query.mode, query.curved, query.promised
     width = max(_GJK_WIDTH * c.size if curved else 0.0, query.tol * c.size - 2.0 * c.error)
     start = load_start(cache, k, c, workspace.simplex)
@@ -365,7 +365,10 @@ def at_common_point(c: Cores, query: Query, estimate: Estimate) -> Estimate:
 
 @inlined
 def report(c: Cores, query: Query, estimate: Estimate, out: Array, flags: Ints, k: int) -> None:
-    """Write the result of a pair to row k, in world coordinates: the estimate of the cores minus the radii, a status."""
+    """Write the result of a pair to row k in world coordinates: the estimate of the cores minus the radii.
+
+    The status follows from the bounds.
+    """
     n, a, b, proven = estimate.normal, estimate.a, estimate.b, estimate.proven
     ra = c.a.floats[_RADIUS]
     lower, upper, distance = estimate.lower - c.radii, estimate.upper - c.radii, estimate.distance - c.radii

@@ -108,7 +108,7 @@ def turned(matrix: Array, v: Array) -> Array:
 
 
 def length(v: Array) -> Array:
-    """Return the length of a vector, or of each vector of a stack. A stack gives the same bits as its single vectors."""
+    """Return the length of a vector, or of each vector of a stack, with the same bits in both cases."""
     return np.asarray(np.sqrt(v[..., None, :] @ v[..., :, None])[..., 0, 0])
 
 

@@ -34,8 +34,8 @@ _HEAD, _KIND, _ELLIPSOID = layout.FLOAT_HEAD, layout.KIND, layout.ELLIPSOID
 _AXIS, _RHO, _SYMMETRY = layout.AXIS, layout.RHO, layout.SYMMETRY
 _REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 
-#: floats of a polygon row: the point of A across and along the axis, the point of B likewise, then the normal (2) of the
-#: edge to the next row, and the distance of this edge from the origin
+#: floats of a polygon row: the point of A across and along the axis, the point of B likewise, then the normal (2) of
+#: the edge to the next row, and the distance of this edge from the origin
 _ROW = 7
 #: a unit vector is outside the plane if its projection on the plane has a squared length less than 1 by this value
 _OUT_OF_PLANE = 1e-12
@@ -98,7 +98,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Wo
         sign = 1.0 if i < 3 else -1.0
         d = (sign * n[0], sign * n[1], sign * n[2])
         w, p, q = support_pair(c, d)
-        # the points are projected on the axis; the skew is the square of the largest distance from the axis
+        # the points are projected on the axis; their distance from it is at most the square root of `skewness`
         set_row(s, i, w, scale(dot(d, p), d), scale(dot(d, q), d))
         s[i, 9] = 1.0 if i % 3 == 0 else 0.0
         if i == 0:

@@ -1,12 +1,12 @@
 """The table of all queries: the handler of each query for each pair of kinds of shapes.
 
-`TABLE` has one row per query and one column per pair of kinds. A cell is a function that imports the handler, so the
-code of bodies is imported by the first query on a body. A text in a cell is the message of `UnsupportedPair`. None
-means that the file of the query solves the pair itself, by compiled functions for convex shapes.
+`TABLE` has a row for each query and a column for each pair of kinds. A cell is a function that imports the handler, so
+that the code of bodies is imported by the first query on a body. A text in a cell is the message of `UnsupportedPair`.
+None means that the file of the query solves the pair itself, by compiled functions for convex shapes.
 
-This file does not contain the queries. A new query is one file in `gjk3d/query`, which checks the arguments and calls
-`find`, and one row in `TABLE`. A new kind is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells
-for the queries that treat it differently.
+This file does not contain the queries. A new query is a file in `gjk3d/query`, which checks the arguments and calls
+`find`, and a row in `TABLE`. A new kind is a class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for
+the queries that treat it differently.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Collider: TypeAlias = "Shape | Body"  #: every type that queries accept
 
 
 def kind_of(x: Any) -> int:
-    """Return the kind of a shape or body, 0 for anything else."""
+    """Return the kind of a shape or body, a bit of `gjk3d.shapes.base.Kind`, or 0 for other objects."""
     kind = getattr(x, "_kind", 0)
     return kind if type(kind) is int and type(x) is not type else 0
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
-    """Return whether queries accept x: a convex shape, a mesh, a compound and the like."""
+    """Return whether queries accept x, which is a convex shape or another body such as a mesh."""
     return kind_of(x) != 0
 
 
@@ -83,8 +83,8 @@ UNBOUNDED = (
 def _row(*cells: tuple[Any, ...]) -> dict[tuple[int, int], tuple[Any, bool]]:
     """Return a row of `TABLE`: for each pair of kinds the cell, and whether A and B are swapped for the handler.
 
-    An argument has two groups of kinds, in either order, and their cell. Later arguments take precedence. A fourth item
-    True means that the handler expects the first group as A.
+    An argument contains two groups of kinds, in any order, and their cell. Later arguments replace the cells of earlier
+    ones. If there is a fourth item, True, the handler expects the first group as A.
     """
     row: dict[tuple[int, int], tuple[Any, bool]] = {}
     for first, second, cell, *ordered in (*cells, *UNBOUNDED):
@@ -179,7 +179,7 @@ SINGLE: dict[str, dict[int, Any]] = {
 
 @cache
 def _handler(query: str, kind_a: int, kind_b: int) -> Any:
-    """Return the cell's handler for the caller's order of A and B, the message of an unsupported pair, or None."""
+    """Return the handler of a cell for A and B in the caller's order, the message of an unsupported pair, or None."""
     cell, is_swapped = TABLE[query][kind_a, kind_b]
     handler = cell() if callable(cell) else cell
     if not is_swapped:
@@ -195,7 +195,7 @@ def _handler(query: str, kind_a: int, kind_b: int) -> Any:
 
 
 def find(query: str, a: Any, b: Any) -> Any:
-    """Return the handler of a query on two shapes, None if the file of the query solves the pair.
+    """Return the handler of a query on a and b, or None if the file of the query solves the pair.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def find(query: str, a: Any, b: Any) -> Any:
     if kind_a & BODIES and kind_b & BODIES:
         unit_a, unit_b = getattr(a, "unit", None), getattr(b, "unit", None)
         if unit_a and unit_b and (cure := rescaling(unit_a, unit_b)):
-            raise UnsupportedPair(f"a is in {unit_a} and b in {unit_b}. Bring a to the unit of b: {cure}")
+            raise UnsupportedPair(f"a is in {unit_a} and b is in {unit_b}. Convert a to the unit of b: {cure}")
     return handler
 
 
@@ -223,7 +223,10 @@ def _single_handler(query: str, kind: int) -> Any:
 
 
 def find_single(query: str, x: Any, name: str = "shape") -> Any:
-    """Return the handler of a query on one shape, None if the query's file solves the shape; raise as `find` does."""
+    """Return the handler of a query on a single shape x, or None if the file of the query solves it.
+
+    ``name`` is the name of the argument in the error. Raises UnsupportedPair as `find` does.
+    """
     kind = kind_of(x)
     if kind == 0:
         raise no_shape(name, x)
@@ -234,5 +237,5 @@ def find_single(query: str, x: Any, name: str = "shape") -> Any:
 
 
 def handlers_of(a: Any, b: Any) -> Handlers:
-    """Return the handlers of distances and collisions of two shapes."""
+    """Return the handlers of distances and collisions of a and b, or raise as `find` does."""
     return Handlers(find("solve", a, b), find("collide", a, b))

@@ -173,7 +173,7 @@ def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap,
 
 @kernel
 def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
-    """Write the branches of the stationary point to the simplex; return ``front`` of the `Depth`, and 0 for ``rear``."""
+    """Write the branches of the stationary point to the simplex; return ``front`` and ``rear`` (0) of the `Depth`."""
     front = 0.0
     for i in range(3):
         for j in range(VERTEX_ROW + 1):
@@ -187,8 +187,8 @@ def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tupl
     """Return the depth with ``front`` and ``rear``, and write the faces that `Depth` describes to the simplex.
 
     ``how`` has four flags: whether the origin is inside, whether the best normal is that of a stationary point, whether
-    there is a cap, and whether ``rear`` is requested. If there is a cap, the upper bound is widened, because the surface
-    of a certificate does not prove it.
+    there is a cap, and whether ``rear`` is requested. If there is a cap, the upper bound is widened, because the
+    surface of a certificate does not prove it.
     """
     code, steps, least, best, outer, _, _ = depth
     inside, by_stationary, capped, two_sided = how
@@ -429,8 +429,8 @@ def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tu
     """Write the faces visible from w to the stack, and the edges of their boundary, the horizon, to ``rim``.
 
     Returns the number of faces, the number of edges, and whether no two edges start at the same vertex. The search
-    starts at the visible face ``seed``. A face is visible if w is more than ``threshold`` above its plane. Visible faces
-    get the state 2. The start vertex of an edge is marked with the index of the new face at this edge.
+    starts at the visible face ``seed``. A face is visible if w is more than ``threshold`` above its plane. Visible
+    faces get the state 2. The start vertex of an edge is marked with the index of the new face at this edge.
     """
     fi, ff, v, stack, rim, mark = p.fi, p.ff, p.v, p.stack, p.rim, p.mark
     fi[seed, 6] = 2
@@ -537,7 +537,7 @@ def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: 
 
 @kernel
 def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
-    """Return the doubled signed areas of the triangles of the origin and each edge of face f, projected along e1 x e2."""
+    """Return the doubled signed areas of the triangles of the origin and each edge of face f, projected on e1, e2."""
     # All are positive if the ray along e1 x e2 pierces the face from inside. This form does not suffer from
     # cancellation.
     a, b, c = row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2])

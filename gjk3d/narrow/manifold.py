@@ -163,7 +163,7 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
 
 @kernel
 def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
-    """Return the distance from the point p of a feature to the surface of the rounded feature, along the unit vector n."""
+    """Return the distance from a feature's point p along the unit vector n to the surface of the rounded feature."""
     # The surface consists of the points at ``radius`` from the feature. Newton's method solves for the distance from
     # the feature, which is convex along a line. It starts on the side from which it converges.
     if radius == 0.0:

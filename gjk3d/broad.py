@@ -5,8 +5,8 @@ The first nodes are reserved for leaves, and inner nodes follow them. A new leaf
 (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree balanced.
 
 `build` builds a whole tree from the root. Leaves are sorted by their middles into bins along the axis on which the
-middles spread most. A node is divided between the two bins for which the sum of surface times number of leaves is least
-(Wald, On fast construction of SAH-based bounding volume hierarchies, 2007).
+middles spread most. A node is divided between two bins, where the sum of surface times number of leaves is least (Wald,
+On fast construction of SAH-based bounding volume hierarchies, 2007).
 
 Searches return candidate pairs and candidate ray hits, and miss no true pair or hit. A search stops when its output
 array is full, and the next call continues from its stack.
@@ -28,7 +28,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 #: columns of a node's links; the height of a leaf is 0, and the height of an unused node is -1
 PARENT, LEFT, RIGHT, HEIGHT = range(4)
 LINKS = 4
-#: state of a tree: root or -1, first unused inner node or -1, number of leaves; PARENT of an unused node is the next
+#: state of a tree: root or -1, first unused inner node or -1, number of leaves (PARENT links the unused nodes)
 ROOT, FREE, LEAVES = range(3)
 STATE = 3
 BOX = 6  #: floats of a box: least corner, greatest corner

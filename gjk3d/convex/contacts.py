@@ -51,7 +51,7 @@ class Faces(NamedTuple):
 
 
 def faces_of(shapes: Sequence[Any]) -> Faces:
-    """Return the faces of shapes. Objects that are not convex shapes have no faces."""
+    """Return the faces of convex shapes. The lists of other objects are empty."""
     parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in shapes]
     starts = np.zeros((len(parts), 2), dtype=np.int64)
     starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]

@@ -339,7 +339,7 @@ def planes_of(shape: Shape) -> Array:
     """Return the planes of a shape for rays: rows of a unit normal and an offset.
 
     A hull of dimension 3 has a row for each face, relative to the centre of its core. A half-space has one row, and a
-    plane has a row for each side. Other shapes have no rows.
+    plane has a row for each side. The result is empty for other shapes.
     """
     ints, floats = ray_core(shape)
     if isinstance(shape, Halfspace):

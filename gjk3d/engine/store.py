@@ -57,7 +57,7 @@ class Store(NamedTuple):
 
 
 def store_of(things: Iterable[Body | Shape | None]) -> Store:
-    """Return a store with a tree for each body or convex shape. The item of None has no tree."""
+    """Return a store with a tree for each body or convex shape, and an item without a tree for each None."""
     every = list(things)
     store = empty_store(len(every))
     for k, thing in enumerate(every):
@@ -190,9 +190,10 @@ def free_distance(t: PartTree, p: Vec3, most: float, w: TreeScratch) -> float:
 
 @kernel
 def free_around(t: PartTree, row: Array, at: Vec3, radius: float, most: float, w: TreeScratch) -> float:
-    """Return by how much a ball around ``at`` may grow without touching a body at the pose ``row``, at most ``most``.
+    """Return a safe growth of the radius of a ball around ``at``, at most ``most``.
 
-    ``at`` is in world coordinates. ``w`` is scratch. The result is negative or 0 if the ball may touch the body.
+    A ball that is larger by this growth does not touch the body, which is at the pose ``row``. ``at`` is in world
+    coordinates. ``w`` is scratch. The growth is negative or 0 if the ball may touch the body.
     """
     own = radius + ROUNDING * (t.reach + abs(at[0]) + abs(at[1]) + abs(at[2]))
     local = turn_back(row, (at[0] - row[9], at[1] - row[10], at[2] - row[11]))

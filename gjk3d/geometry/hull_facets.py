@@ -87,7 +87,7 @@ def qhull(
 
 
 class WidePlane(NamedTuple):
-    """The plane of a face with so many corners that the time of Qhull would be quadratic in their number."""
+    """The plane of a face with very many corners, for which Qhull would take quadratic time."""
 
     points: Ints  #: indices of the points in the plane
     normal: Array  #: outward unit normal
@@ -139,7 +139,7 @@ def _raised(points: Array, planes: Sequence[WidePlane]) -> Array:
 
 
 def _flattened(points: Array, facets: Facets, planes: Sequence[WidePlane]) -> Facets:
-    """Return facets in which all triangles of a wide plane have the normal of the plane."""
+    """Return the facets, where all triangles of a wide plane have the normal of the plane."""
     normals = facets.normals.copy()
     for plane in planes:
         is_in = np.zeros(len(points), dtype=bool)
@@ -221,9 +221,9 @@ def corner_normals(facets: Facets, count: int) -> Array:
 def strict(points: Array, facets: Facets) -> Ints:
     """Return the indices of the corners that are higher than their neighbours by more than rounding.
 
-    Height is measured along the mean normal of a corner. Of a cluster of coincident corners, a single corner is
-    returned. A true vertex may be missing, for example if two points that differ by rounding hide each other.
-    `points_beyond` returns such vertices.
+    Height is measured along the mean normal of a corner. A cluster of coincident corners gives a single corner. A true
+    vertex may be missing, for example if two points that differ by rounding hide each other. `points_beyond` returns
+    such vertices.
     """
     s = facets.simplices
     # on a closed surface each edge occurs once in each direction
@@ -563,7 +563,7 @@ def judge(
             indices[count], rank[i] = i, count
             normals[count, 0], normals[count, 1], normals[count, 2] = 0.0, 0.0, 0.0
             count += 1
-    # Euler: a closed surface of triangles like a sphere has 2 v - 4 faces; otherwise a facet is missing or doubled
+    # a closed surface of triangles like a sphere has 2 v - 4 faces (Euler), otherwise a facet is missing or doubled
     if m != 2 * count - 4 or not (_wind(mapped, equations, simplices, neighbors) and _is_convex(
         mapped, equations, simplices, neighbors
     )):  # fmt: skip
@@ -704,7 +704,7 @@ def _are_inside(
 
 @kernel
 def _cell(x: float, y: float, z: float) -> int:
-    """Return the index of the grid cell in which the direction (x, y, z) crosses the surface of a cube."""
+    """Return the index of the grid cell of the direction (x, y, z) on the surface of a cube."""
     u, v, w, side = abs(x), y, z, 0 if x > 0.0 else 1
     if abs(y) > u:
         u, v, w, side = abs(y), z, x, 2 if y > 0.0 else 3

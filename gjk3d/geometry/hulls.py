@@ -235,7 +235,7 @@ def _distinct(points: Array) -> Ints:
 
 
 def _recentred(points: Array) -> tuple[Array, int]:
-    """Return recentred and scaled points, and the exponent of two by which they were divided.
+    """Return recentred points, scaled by a power of two, and the exponent of the scale.
 
     The middle of their bounding box is at 0, and its greatest extent is in [0.5, 1).
     """
@@ -292,7 +292,7 @@ def _polygon(points: Array, frame: _Frame) -> _Built:
     k = len(cycle)
     step = np.arange(1, k - 1)
     top = np.stack([np.zeros_like(step), step, step + 1], axis=1)
-    # fans about neighbouring vertices have no common diagonal, so both sides together are a closed manifold
+    # fans about neighbouring vertices share no diagonal, so that both sides together are a closed manifold
     bottom = (top[:, [0, 2, 1]] + 1) % k
     faces = cycle[np.concatenate([top, bottom])]
     area = 2.0 * float(fc.vector_areas(flat, cycle[top])[:, 2].sum())

@@ -69,8 +69,8 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> Array:
     """Return the corners, (n, 3), of the intersection of two polytopes at pose rows (2, 13), in world coordinates.
 
-    Corners closer than ``tolerance`` times the size are merged. ``origin`` is a point near the polytopes, relative to
-    which coordinates are computed.
+    Corners closer than ``tolerance`` times the size are merged. Coordinates are computed relative to ``origin``, a
+    point near the polytopes.
     """
     edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
     points, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
@@ -216,7 +216,7 @@ _NO_PLANE = 1e300  #: offset of the plane of a degenerate face
 
 
 class Facets(NamedTuple):
-    """A polytope relative to its centre, with triangles in an order in which neighbours are near each other."""
+    """A polytope relative to its centre. Its triangles are sorted, so that neighbours are near each other."""
 
     vertices: Array2  #: (k, 3), relative to the centre
     faces: Ints2  #: (m, 3), wound outward

@@ -135,7 +135,7 @@ def _round(vertices: Array, corners: Ints, normal: Array) -> Ints:
     return ordered
 
 
-#: areas whose difference, relative to the area of the polygon, is less count as equal, so that rounding has no effect
+#: greatest difference of equal areas, relative to the area of the polygon, so that rounding never selects a row
 _TIE = 1e-6
 
 
@@ -280,7 +280,7 @@ def nearest_row(p: Array, n: int, x: float, y: float) -> int:
 
 @kernel
 def farthest_row(p: Array, n: int, x: float, y: float) -> int:
-    """Return the index of the row farthest from the point (x, y). Of rows equally far to rounding, it is the first."""
+    """Return the index of the row farthest from the point (x, y), the first one if rows are equally far to rounding."""
     best, most = 0, 0.0
     for i in range(n):
         square = (p[i, 0] - x) * (p[i, 0] - x) + (p[i, 1] - y) * (p[i, 1] - y)

@@ -217,8 +217,8 @@ def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 # --- boxes -----------------------------------------------------------------------------------------------------------
 
 
-#: columns of a root after the box: the greatest coordinate, which is infinite without a box, the radius by which the
-#: body is rounded, and the radius of the bounding ball about the centre of the box; then the number of columns
+#: columns of a root after the box: the greatest coordinate, which is infinite without a box, the rounding radius of the
+#: body, and the radius of the bounding ball about the centre of the box. ROOT is the number of columns.
 REACH, RIM, RADIUS, ROOT = range(15, 19)
 
 

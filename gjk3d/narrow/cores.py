@@ -155,7 +155,7 @@ def between_centers(m: Rigid) -> float:
 
 @kernel
 def gap_of_inner(c: Cores) -> float:
-    """Return the signed distance of the inscribed balls of two cores, or infinity if a core has no inscribed ball.
+    """Return the signed distance of the inscribed balls of two cores, or infinity if a core lacks an inscribed ball.
 
     The result includes the rounding error, and is an upper bound of the signed distance of the cores.
     """
@@ -310,7 +310,7 @@ def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
 
 @kernel
 def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature along d of a box with half extents f[:3]; write its corners to ``v``."""
+    """Return the feature along d of a box with half extents f[:3], and write its corners to ``v``."""
     for k in range(3):
         if abs(d[k]) >= _COS:
             i, j = (k + 1) % 3, (k + 2) % 3

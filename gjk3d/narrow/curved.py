@@ -69,7 +69,7 @@ class StationaryPoint(NamedTuple):
 
 @kernel
 def has_branches(core: Core) -> bool:
-    """Return whether a core's branches have formulas. Sums and unions with curved parts, and mappings, have none."""
+    """Return whether a core's branches have formulas. Mappings, and sums and unions of curved parts, lack them."""
     q = core.ints
     if q[_POLYTOPE] == 1:
         return True
@@ -91,7 +91,7 @@ def primitive_branch_point(
     """Return the point of a primitive's branch for direction d, and its second derivative along x and y.
 
     The branches of a cylinder are its two rims, and those of a cone are its apex and its rim. ``high`` selects the
-    upper branch. ``stretch`` is the factor by which the placement of the primitive may enlarge it.
+    upper branch. ``stretch`` is the greatest scale factor of the primitive's placement.
     """
     r, s, z = f[0], f[0], f[1]
     if kind == _ELLIPSOID:
@@ -260,7 +260,7 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
 def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
     """Return the angles by which Newton's step rotates the direction along x and y.
 
-    Both are infinite if the step has no solution.
+    Both are infinite if the step does not exist.
     """
     count, n, v, bend = stationary
     height = dot(v, n)

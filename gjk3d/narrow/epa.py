@@ -77,8 +77,7 @@ class Depth(NamedTuple):
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
     """Return the depth of a flat A - B: the least of ``least``, h(n) and h(-n).
 
-    ``n`` is the normal of the plane of A - B, for which both support values are about 0. ``best`` is the direction of
-    ``least``.
+    ``n`` is the normal of the plane of A - B, so h(n) and h(-n) are about 0. ``best`` is the direction of ``least``.
     """
     for k in range(2):
         d = n if k == 0 else neg(n)
@@ -153,8 +152,8 @@ def log_growth(
 def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, float]:
     """Return the cap around the stationary point on the branches of a face's vertices, and h(n) of its direction n.
 
-    The cosine of the cap is 2 if there is no stationary point, or if h(n) exceeds the floor of the cap by more than
-    ``width``.
+    The cosine of the cap is 2 if the search for a stationary point fails, or if h(n) exceeds the floor of the cap by
+    more than ``width``.
     """
     n = normal_of(p, face)
     for i in range(3):
@@ -629,7 +628,7 @@ def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
 
 @kernel
 def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
-    """Write distant support points of A - B to v[:4]; return the dimension, the least h(n), its direction n, a normal.
+    """Write distant support points of A - B to v[:4], and return the dimension, the least h(n), its n, and a normal.
 
     The directions are the six axis directions, then eight around the line of two points, then the two normals of three
     points. The dimension is 3 unless A - B is flat, a segment or a point. The last value is the normal of a flat A - B.
@@ -704,7 +703,7 @@ def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
 
 @kernel
 def is_sliver(v: Array, tiny: float) -> bool:
-    """Return whether the tetrahedron of the first four vertices is too flat to start EPA from it."""
+    """Return whether the tetrahedron of the first four vertices is too flat for the start of EPA."""
     p0, p1, p2, p3 = first_four(v)
     n = triangle_normal(p0, p1, p2)
     height = abs(dot(unit(n), sub(p3, p0)))

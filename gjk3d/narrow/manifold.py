@@ -30,7 +30,7 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 # --- manifolds -------------------------------------------------------------------------------------------------------
 
 
-#: relative to the pair's size: distance of points that are merged; deviation of a gap from its limit that is ignored
+#: relative to the pair's size: the distance of points that are merged, and the excess of a gap that is ignored
 NEARLY_EQUAL, FLUSH = 1e-12, 1e-9
 
 _RADIUS, _KIND, _POINT = layout.RADIUS, layout.KIND, layout.POINT
@@ -165,7 +165,7 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
 def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
     """Return the distance from a feature's point p along the unit vector n to the surface of the rounded feature."""
     # The surface consists of the points at ``radius`` from the feature. Newton's method solves for the distance from
-    # the feature, which is convex along a line. It starts on the side from which it converges.
+    # the feature, which is convex along a line. It starts on the side where it converges.
     if radius == 0.0:
         return 0.0
     if g.corners == 2:
@@ -349,7 +349,7 @@ def patch(
 ) -> int:  # fmt: skip
     """Write the contact points of the pair whose signed distance is in row k of ``out``; return their number.
 
-    There are none if the lower bound of the distance is more than ``within``. ``most`` limits their number.
+    Their number is 0 if the lower bound of the distance is more than ``within``, and at most ``most``.
     """
     if out[k, 1] > within:
         return 0
@@ -475,7 +475,7 @@ def _between(flat: Array, a: int, b: int) -> float:
 def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
     """Mark the corners of the planar convex hull of ``count`` points (Andrew 1979). Points on its sides are not marked.
 
-    Of several points at the same position, the point with the least index is marked.
+    If several points are at the same position, only the point with the least index is marked.
     """
     order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)

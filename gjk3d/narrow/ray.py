@@ -25,7 +25,7 @@ _KIND, _HEAD, _RADIUS, _CENTER, _RHO = layout.KIND, layout.FLOAT_HEAD, layout.RA
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 _CYLINDER, _CONE, _ELLIPSOID = layout.CYLINDER, layout.CONE, layout.ELLIPSOID
 
-#: code (MISS, HIT, INSIDE or GENERAL, which has no closed form), distance along the ray, normal at the hit
+#: code (MISS, HIT, INSIDE, or GENERAL for a core without a closed form), distance along the ray, normal at the hit
 Entry = tuple[int, float, Vec3]
 
 
@@ -97,7 +97,7 @@ def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entr
 
 @kernel
 def clip(height: float, speed: float, limit: float, enter: float, leave: float) -> tuple[float, float, bool]:
-    """Return the part of an interval in which height + t speed <= limit, and whether its start was raised.
+    """Return the part of an interval with height + t speed <= limit, and whether its start was raised.
 
     ``enter`` and ``leave`` are the ends of the interval of t. The result is empty, from inf to -inf, if no t qualifies.
     """
@@ -260,7 +260,7 @@ def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
-    """Return the entry into a packed shape (q, f), or the code GENERAL if its core has no closed form.
+    """Return the entry into a packed shape (q, f), or the code GENERAL if its core lacks a closed form.
 
     ``planes`` are the faces of a hull. A half-space is stored as a point of its surface with one row of ``planes``, its
     normal and offset. A plane has two rows.
@@ -314,7 +314,7 @@ def rays(
 ) -> None:  # fmt: skip
     """Write the codes of rays start to stop to ``codes``, and distances and normals in world coordinates to ``out``.
 
-    The row of a ray with the code GENERAL has no result.
+    Rows with the code GENERAL do not contain a result.
     """
     for k in range(start, stop):
         origin = row3(origins, k if origins.shape[0] > 1 else 0)

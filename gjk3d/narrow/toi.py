@@ -334,7 +334,7 @@ def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float
 
 @kernel
 def root(spare: float, slope: float, k: float) -> float:
-    """Return the h at which spare + slope h - k h^2 / 2 falls through 0, or inf or NaN if there is no such h."""
+    """Return the h at which spare + slope h - k h^2 / 2 falls through 0, or inf or NaN without such an h."""
     d = sqrt(slope * slope + 2.0 * k * spare)
     if slope > 0.0:
         return (slope + d) / k
@@ -352,7 +352,7 @@ def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float,
         return 0.0, first
     value, slope = low, first
     for _ in range(8):
-        # the root is between ``left``, to which the step is proven, and the tangent's root on the right
+        # the root is between ``left``, the end of the proven step, and the tangent's root on the right
         tangent = right + root(value - aim, slope, k)
         if right > 0.0 and not left < tangent < right:
             break

@@ -6,8 +6,8 @@ around the origin with the depth d as radius touches the surface of A - B. Move 
 along n. If the ball touches only along n, its radius grows by s. If it touches along n' as well, its radius grows by at
 most s cos(n, n'). A single further depth, of B moved by -s n, therefore tests all directions. If this depth is d + s up
 to an error e, every h(n') is at least d + s (1 - cos(n, n')) - e, so n is unique. If it is less, its normal n' bounds
-h(n'), and a shorter step s is tried, for which n' would not be the best. A normal that no step of at least the smallest
-length distinguishes from n counts as a tie.
+h(n'), and a shorter step s is tried. A normal that no step of at least the smallest length distinguishes from n counts
+as a tie.
 """
 
 from __future__ import annotations

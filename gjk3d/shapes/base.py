@@ -1,7 +1,6 @@
 """The base of convex shapes, and the checks of their arguments.
 
-A convex shape is a core and a radius, in its own frame. Shapes are immutable and hashable. They have no pose and no
-colour.
+A convex shape is a core and a radius, in its own frame. Shapes are immutable and hashable, without pose and colour.
 
 Every error of an argument names the argument, its value and the cure.
 """

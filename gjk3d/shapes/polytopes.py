@@ -31,7 +31,7 @@ _LEAST, _GREATEST = 1e-290, 1e290
 
 @kernel
 def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
-    """Return the farthest of n vertices along d. Of several equally far vertices the first is returned.
+    """Return the farthest of n vertices along d, the first one if several vertices are equally far.
 
     ``f`` contains the x, then the y, then the z coordinates of all vertices.
     """

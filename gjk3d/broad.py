@@ -350,18 +350,18 @@ def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Ar
 
 @entry
 def build(
-    boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, room: int, waiting: Ints2, bins: Array2,
+    boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, capacity: int, waiting: Ints2, bins: Array2,
     costs: Array1,
 ) -> float:  # fmt: skip
     """Build the tree of the first ``count`` leaves of ``order``; return the sum of half the inner nodes' surface areas.
 
-    ``room`` is the capacity for leaves. Scratch arrays are ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN)
-    and ``costs`` (BINS).
+    ``capacity`` is the number of nodes for leaves. Scratch arrays are ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1,
+    BIN) and ``costs`` (BINS).
     """
-    for k in range(room):
+    for k in range(capacity):
         links[k, HEIGHT] = -1
     state[ROOT], state[LEAVES] = -1, count
-    used, top = room, 0
+    used, top = capacity, 0
     if count > 0:
         waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, count, -1, 0
         top = 1
@@ -387,9 +387,9 @@ def build(
             state[ROOT] = node
         else:
             links[parent, side] = node
-    for node in range(used - 1, room - 1, -1):  # children have higher numbers than their parents
+    for node in range(used - 1, capacity - 1, -1):  # children have higher indices than their parents
         links[node, HEIGHT] = max(links[links[node, LEFT], HEIGHT], links[links[node, RIGHT], HEIGHT]) + 1
-    last = 2 * room - 1
+    last = 2 * capacity - 1
     for node in range(used, last):
         links[node, HEIGHT] = -1
         links[node, PARENT] = node + 1 if node + 1 < last else -1
@@ -456,8 +456,7 @@ def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: 
     The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more.
     """
     count = 0
-    room = pairs.shape[0]
-    while top > 0 and count < room:
+    while top > 0 and count < pairs.shape[0]:
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
         top, leaves = split(boxes, links, within, stack, top)
@@ -520,14 +519,13 @@ def along_rays(
     remain on the stack. The stack needs a row for each level of the tree, and one more.
     """
     count = 0
-    room = pairs.shape[0]
     ray = first
     while ray < starts.shape[0]:
         if top == 0 and along_ray(boxes, root, starts, directions, ray, far):
             stack[0, 0] = root
             top = 1
         while top > 0:
-            if count == room:
+            if count == pairs.shape[0]:
                 return count, ray, top
             top -= 1
             node = stack[top, 0]

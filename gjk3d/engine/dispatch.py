@@ -62,21 +62,12 @@ def _penetration() -> Any:
 MESH, BOUNDED, PLANES, SHAPES, BODIES = Kind.MESH, Kind.BOUNDED, Kind.PLANES, Kind.SHAPES, Kind.BODIES
 SOLIDS, ANY = BOUNDED | BODIES, SHAPES | BODIES
 BOX, MAKE_MESH = "Use a large gjk3d.Box", "Use gjk3d.Mesh(*body.surface()) for another body"
+BOTTOM = "give the height field a bottom, HeightField(..., bottom=z)"
 #: pairs that no query supports
 UNBOUNDED = (
-    (PLANES, PLANES, "{a} against {b}: the overlap of half-spaces or planes is unbounded. Use a large Box for one"),
-    (
-        Kind.ENDLESS,
-        Kind.ENDLESS,
-        "{a} against {b}: the overlap of two HeightFields without a bottom is unbounded. Give one of them a bottom, "
-        "HeightField(..., bottom=z), or use a gjk3d.Mesh",
-    ),
-    (
-        Kind.ENDLESS,
-        PLANES,
-        f"{{a}} against {{b}}: both are unbounded. {BOX} for {{plane}}, or give the height field a bottom, "
-        "HeightField(..., bottom=z)",
-    ),
+    (PLANES, PLANES, f"{{a}} against {{b}}: both are unbounded. {BOX} instead of one of them"),
+    (Kind.ENDLESS, Kind.ENDLESS, f"{{a}} against {{b}}: both are unbounded. Use a gjk3d.Mesh for one, or {BOTTOM}"),
+    (Kind.ENDLESS, PLANES, f"{{a}} against {{b}}: both are unbounded. {BOX} instead of {{plane}}, or {BOTTOM}"),
 )
 
 
@@ -119,25 +110,20 @@ TABLE = {
         (BODIES, PLANES, lambda: bodies.planes.impacts, True),
     ),
     "faces": _row(
-        (ANY, ANY, "{a} against {b}: this takes a mesh, and another or a bounded convex shape. " + MAKE_MESH),
+        (ANY, ANY, "{a} against {b}: one must be a mesh, the other a mesh or a bounded convex shape. " + MAKE_MESH),
         (MESH, MESH | BOUNDED, lambda: bodies.distance.pair_of),
     ),
     "curve": _row(
-        (ANY, ANY, "{a} against {b}: intersection_curve takes two meshes. " + MAKE_MESH),
+        (ANY, ANY, "{a} against {b}: intersection_curve needs two meshes. " + MAKE_MESH),
         (MESH, MESH, lambda: bodies.distance.pair_of),
     ),
     "axis": _row(
         (BOUNDED, BOUNDED, None),
         (BODIES, SOLIDS, lambda: bodies.planes.sharp_hulls),
-        (ANY, PLANES, "separating_axis takes polytopes, not {plane}. Use its normal, which is the axis"),
+        (ANY, PLANES, "separating_axis needs two polytopes, not {plane}. Use the normal of {plane}, which is the axis"),
     ),
     "overlap": _row(
-        (
-            ANY,
-            ANY,
-            f"{{a}} against {{b}}: overlap takes convex polytopes and meshes. {MAKE_MESH}, and a large gjk3d.Box for "
-            "a plane",
-        ),
+        (ANY, ANY, f"{{a}} against {{b}}: overlap needs convex polytopes or meshes. {MAKE_MESH}, a gjk3d.Box for a plane"),
         (BOUNDED, BOUNDED, None),
         (MESH, MESH | BOUNDED, lambda: bodies.solids.overlap_of_meshes),
     ),
@@ -170,8 +156,8 @@ SINGLE: dict[str, dict[int, Any]] = {
         Kind.VOXELS: lambda: _penetration().of_voxels,
         Kind.GROUND: lambda: _penetration().of_ground,
         BOUNDED: lambda: _penetration().of_shape,
-        PLANES: f"penetration takes closed surfaces, and {{a}} is unbounded. {BOX}, or signed_distance for the depth",
-        BODIES: "penetration takes closed surfaces, not {a}. Use signed_distance for the depth, or pass a closed "
+        PLANES: f"penetration needs closed surfaces, but {{a}} is unbounded. {BOX}, or signed_distance for the depth",
+        BODIES: "penetration needs closed surfaces, not {a}. Use signed_distance for the depth, or pass a closed "
         "gjk3d.Mesh, or a height field with a bottom",
     },
 }

@@ -362,15 +362,9 @@ class Pairs:
         return Memory(len(self._indices(index_pairs)))
 
     def collide(
-        self,
-        index_pairs: Indices,
-        poses: PosesLike,
-        *,
-        margin: float = 0.0,
-        workers: int = 1,
-        memory: Memory | None = None,
-        device: Device = "cpu",
-    ) -> NDArray[np.bool_]:
+        self, index_pairs: Indices, poses: PosesLike, *, margin: float = 0.0, workers: int = 1,
+        memory: Memory | None = None, device: Device = "cpu",
+    ) -> NDArray[np.bool_]:  # fmt: skip
         """Return which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
 
         Parameters
@@ -405,16 +399,9 @@ class Pairs:
         return self._store.collide(pairs, table, rows, float(margin), workers, on_gpu, cache)
 
     def distance(
-        self,
-        index_pairs: Indices,
-        poses: PosesLike,
-        *,
-        max_distance: float = inf,
-        tol: float | None = None,
-        workers: int = 1,
-        memory: Memory | None = None,
-        device: Device = "cpu",
-    ) -> Distance[Array]:
+        self, index_pairs: Indices, poses: PosesLike, *, max_distance: float = inf, tol: float | None = None,
+        workers: int = 1, memory: Memory | None = None, device: Device = "cpu",
+    ) -> Distance[Array]:  # fmt: skip
         """Return the distance of each pair.
 
         Parameters
@@ -444,17 +431,10 @@ class Pairs:
         return self._query(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def signed_distance(
-        self,
-        index_pairs: Indices,
-        poses: PosesLike,
-        *,
-        depth: Literal["auto", "epa", "tight", "fast"] = "auto",
-        max_distance: float = inf,
-        tol: float | None = None,
-        workers: int = 1,
-        memory: Memory | None = None,
+        self, index_pairs: Indices, poses: PosesLike, *, depth: Literal["auto", "epa", "tight", "fast"] = "auto",
+        max_distance: float = inf, tol: float | None = None, workers: int = 1, memory: Memory | None = None,
         device: Device = "cpu",
-    ) -> Distance[Array]:
+    ) -> Distance[Array]:  # fmt: skip
         """Return the signed distance of each pair: negative if the shapes overlap.
 
         Parameters

@@ -185,20 +185,10 @@ def build_hull(points: Array) -> HullData:
         places = np.full(len(first), -1)
         places[built.indices] = np.arange(len(built.indices))
         indices = first[built.indices]
-        defect = float(np.ldexp(built.defect, exponent))
-        return HullData(
-            vertices=points[indices],
-            faces=places[built.faces],
-            dimension=built.dimension,
-            defect=max(defect, 5e-324) if built.defect > 0.0 else 0.0,
-            indices=indices,
-            measures=Measures(
-                volume=float(np.ldexp(built.volume, 3 * exponent)),
-                area=float(np.ldexp(built.area, 2 * exponent)),
-                edges=places[built.edges],
-                angles=built.angles,
-            ),
-        )
+        defect = max(float(np.ldexp(built.defect, exponent)), 5e-324) if built.defect > 0.0 else 0.0
+        volume, area = float(np.ldexp(built.volume, 3 * exponent)), float(np.ldexp(built.area, 2 * exponent))
+        measures = Measures(volume, area, places[built.edges], built.angles)
+        return HullData(points[indices], places[built.faces], built.dimension, defect, indices, measures)
 
 
 def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:

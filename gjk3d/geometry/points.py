@@ -378,14 +378,9 @@ def _heights(columns: Array, point: int, corners: Corners) -> Corners:
 
 @kernel
 def _in_question(
-    columns: Array,
-    corners: Corners,
-    limits: tuple[int, int],
-    members: Ints,
-    margin: float,
-    candidates: Ints,
+    columns: Array, corners: Corners, limits: tuple[int, int], members: Ints, margin: float, candidates: Ints,
     total: int,
-) -> int:
+) -> int:  # fmt: skip
     """Append the candidate points of a square to ``candidates``; return the new number of candidates.
 
     Only ``members`` in the range ``limits`` are tested. ``total`` is the number of candidates before.

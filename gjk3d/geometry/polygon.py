@@ -168,13 +168,13 @@ def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) 
 
 
 @kernel
-def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> int:
+def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, scratch: Array) -> int:
     """Clip the polygon p of n rows by the convex polygon ``ring`` of m corners; return the number of rows of p.
 
-    ``room`` is scratch. Points within ``tol`` of both edges of a sharp corner may be far beyond the corner. A line
-    through such a corner, perpendicular to the bisector of its edges, therefore clips p too.
+    Points within ``tol`` of both edges of a sharp corner may be far beyond the corner. A line through such a corner,
+    perpendicular to the bisector of its edges, therefore clips p too.
     """
-    current, spare = p, room
+    current, spare = p, scratch
     last, u, v = m - 1, 0.0, 0.0  # u, v is the direction of the previous edge
     flipped = False
     for k in range(m + 1):  # the first edge is repeated, for the corner at which it starts
@@ -194,7 +194,7 @@ def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> in
         last = i
     if flipped:
         for k in range(n):
-            p[k, 0], p[k, 1] = room[k, 0], room[k, 1]
+            p[k, 0], p[k, 1] = scratch[k, 0], scratch[k, 1]
     return n
 
 

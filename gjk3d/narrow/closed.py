@@ -61,7 +61,10 @@ def gap_of(c: Cores) -> Gap:
     """Return the signed distance of two cores that have a closed form."""
     if c.a.ints[_KIND] == _POINT:
         if c.b.ints[_KIND] == _POINT:
-            return between_points(c)
+            t = offset(c.m)
+            length = sqrt(dot(t, t))
+            clear = length > TOUCHING * c.tiny
+            return Gap(clear, length, divide(t, length) if clear else t, (0.0, 0.0, 0.0), t)
         if c.b.ints[_KIND] != _SEGMENT:
             signed, n, p = from_solid(c.b, neg(turn_back(c.m, offset(c.m))))
             return Gap(abs(signed) > TOUCHING * c.tiny, signed, neg(turn(c.m, n)), (0.0, 0.0, 0.0), place(c.m, p))
@@ -84,15 +87,6 @@ def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
     if t > inner_a + inner_b:
         return n, scale(inner_a, n), scale(t - inner_b, n)
     return n, scale(common, n), scale(common, n)
-
-
-@inlined
-def between_points(c: Cores) -> Gap:
-    """Return the distance of two points."""
-    t = offset(c.m)
-    length = sqrt(dot(t, t))
-    clear = length > TOUCHING * c.tiny
-    return Gap(clear, length, divide(t, length) if clear else t, (0.0, 0.0, 0.0), t)
 
 
 @kernel

@@ -19,6 +19,7 @@ from gjk3d.geometry.vec3 import (
     offset,
     perpendicular,
     row3,
+    row_at,
     sub,
     turn_back,
     unit,
@@ -139,29 +140,17 @@ def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, 
     return place(f, at, local), bend
 
 
-@inlined
-def point_a(s: Array, i: int) -> Vec3:
-    """Return A's point of branch row i."""
-    return (s[BRANCH_ROWS + i, 3], s[BRANCH_ROWS + i, 4], s[BRANCH_ROWS + i, 5])
-
-
-@inlined
-def point_b(s: Array, i: int) -> Vec3:
-    """Return B's point of branch row i."""
-    return (s[BRANCH_ROWS + i, 6], s[BRANCH_ROWS + i, 7], s[BRANCH_ROWS + i, 8])
-
-
 @kernel
 def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
     """Move branch row i along its branch of A - B to direction n; return the second derivative along x and y."""
-    m, b = c.m, point_b(s, i)
-    a, bend = branch_point(c.a, point_a(s, i), n, x, y)
+    m, k = c.m, BRANCH_ROWS + i
+    b = row_at(s, k, 6)
+    a, bend = branch_point(c.a, row_at(s, k, 3), n, x, y)
     bend_b = Bend(0.0, 0.0, 0.0, 0.0, True)
     if c.b.ints[_POLYTOPE] == 0:
         local = turn_back(m, sub(b, offset(m)))
         local, bend_b = branch_point(c.b, local, neg(turn_back(m, n)), turn_back(m, x), turn_back(m, y))
         b = place_at(m, local)
-    k = BRANCH_ROWS + i
     s[k, 0], s[k, 1], s[k, 2] = sub(a, b)
     s[k, 3], s[k, 4], s[k, 5] = a
     s[k, 6], s[k, 7], s[k, 8] = b
@@ -195,15 +184,16 @@ def merged(c: Cores, s: Array, count: int) -> int:
     i = 1
     while i < count:
         duplicate = False
-        for k in range(i):
-            if on_same_branch(c.a, point_a(s, i), point_a(s, k)):
-                p, q = point_b(s, i), point_b(s, k)
+        row = BRANCH_ROWS + i
+        for k in range(BRANCH_ROWS, row):
+            if on_same_branch(c.a, row_at(s, row, 3), row_at(s, k, 3)):
+                p, q = row_at(s, row, 6), row_at(s, k, 6)
                 if c.b.ints[_POLYTOPE] == 0:
                     p, q = turn_back(c.m, sub(p, offset(c.m))), turn_back(c.m, sub(q, offset(c.m)))
                 duplicate = duplicate or on_same_branch(c.b, p, q)
         if duplicate:
             count -= 1
-            drop(s, BRANCH_ROWS + i, BRANCH_ROWS + count)
+            drop(s, row, BRANCH_ROWS + count)
         else:
             i += 1
     return count

@@ -101,7 +101,7 @@ def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3
     face, point, least = top, (0.0, 0.0, 0.0), inf
     for f in range(faces - 1, -1, -1):
         if p.fi[f, 6] == 1 and p.ff[f, 3] <= c.error:
-            q = closest_on_face(p, f, c.tiny)
+            q, _ = closest_on_triangle(row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2]), c.tiny)
             if dot(q, q) < least:
                 least, point, face = dot(q, q), q, f
             if least <= (TOUCHING * c.tiny) ** 2:
@@ -217,7 +217,9 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     """
     p, log, most = polytope_in(workspace), workspace.log, capacity(workspace)
     if seeded:
-        take_simplex(p)
+        for i in range(4):
+            for j in range(VERTEX_ROW):
+                p.v[i, j] = p.simplex[i, j]
     if not seeded or is_sliver(p.v, c.tiny):
         dimension, first, direction, n = first_tetrahedron(c, p.v)
         if first < least:
@@ -310,30 +312,18 @@ def polytope_in(workspace: Workspace) -> Polytope:
     cap = FACES_PER_POINT * points
     o = VERTEX_ROW * points
     end = 10 * cap + 3 * (2 * points + 16)
+    vertices, faces, keys = work[:o].reshape(points, VERTEX_ROW), work[o : o + 4 * cap], work[o + 4 * cap : o + 5 * cap]
+    queue, stack, rim = table[8 * cap : 9 * cap], table[9 * cap : 10 * cap], table[10 * cap : end]
     return Polytope(
-        workspace.simplex,
-        work[:o].reshape(points, VERTEX_ROW),
-        work[o : o + 4 * cap].reshape(cap, 4),
-        table[: 8 * cap].reshape(cap, 8),
-        work[o + 4 * cap : o + 5 * cap],
-        table[8 * cap : 9 * cap],
-        table[9 * cap : 10 * cap],
-        table[10 * cap : end].reshape(2 * points + 16, 3),
-        table[end : end + points + 1],
-    )
+        workspace.simplex, vertices, faces.reshape(cap, 4), table[: 8 * cap].reshape(cap, 8), keys, queue, stack,
+        rim.reshape(2 * points + 16, 3), table[end : end + points + 1],
+    )  # fmt: skip
 
 
 @kernel
 def normal_of(p: Polytope, f: int) -> Vec3:
     """Return a face's normal."""
     return row3(p.ff, f)
-
-
-@kernel
-def closest_on_face(p: Polytope, f: int, tiny: float) -> Vec3:
-    """Return a face's point nearest to the origin."""
-    point, _ = closest_on_triangle(row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2]), tiny)
-    return point
 
 
 @inlined
@@ -354,14 +344,6 @@ def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
     p.ff[f, 0], p.ff[f, 1], p.ff[f, 2] = n
     p.ff[f, 3] = min(dot(n, a), dot(n, b), dot(n, c))
     return True
-
-
-@kernel
-def take_simplex(p: Polytope) -> None:
-    """Copy GJK's tetrahedron to the first four vertices."""
-    for i in range(4):
-        for j in range(VERTEX_ROW):
-            p.v[i, j] = p.simplex[i, j]
 
 
 @kernel

@@ -24,7 +24,6 @@ from gjk3d.narrow.cores import PLANE, Cores, Feature, Loops, bare, feature, worl
 from gjk3d.narrow.solve import SIGNED, PairRows, cores_of_row, marks_of, mirror, solve, take_poses
 from gjk3d.narrow.workspace import Workspace, borrow, give_back
 from gjk3d.shapes import layout
-from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 # --- manifolds -------------------------------------------------------------------------------------------------------
@@ -272,12 +271,6 @@ def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool)
     points[r, 6] = gap
 
 
-@inlined
-def is_lone(core: Core, loops: Loops) -> bool:
-    """Return whether a core is a point, so that all its features are single points."""
-    return bool(core.ints[_KIND] == _POINT and loops.ints[0] != PLANE)
-
-
 @kernel
 def common_part(
     c: Cores, loops_a: Loops, loops_b: Loops, n: Vec3, within: float, most: int, sheets: Sheets
@@ -291,7 +284,8 @@ def common_part(
     tol = NEARLY_EQUAL * c.size
     p = plane[0]
     zero = (0.0, 0.0, 0.0)
-    ga = bare(1) if is_lone(c.b, loops_b) else feature(c.a, loops_a, n, va)
+    only_point = c.b.ints[_KIND] == _POINT and loops_b.ints[0] != PLANE
+    ga = bare(1) if only_point else feature(c.a, loops_a, n, va)
     if ga.corners == 1:
         return Flat(zero, zero, ga, ga, zero, zero), 0, p
     gb = feature(c.b, loops_b, neg(turn_back(c.m, n)), vb)

@@ -18,7 +18,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, single_entry
-from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, turn, unit
+from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, row_at, turn, unit
 from gjk3d.narrow.cores import Cores, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
 from gjk3d.narrow.solve import (
@@ -67,10 +67,7 @@ class Facet(NamedTuple):
 @kernel
 def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
     """Return the direction of edge i, and the outward normals of its two faces."""
-    return (
-        row3(rows, i), (rows[i, 3], rows[i, 4], rows[i, 5]),
-        (rows[i, 6], rows[i, 7], rows[i, 8]),
-    )  # fmt: skip
+    return row3(rows, i), row_at(rows, i, 3), row_at(rows, i, 6)
 
 
 @kernel
@@ -190,20 +187,20 @@ def axis_rows(
 
 @single_entry
 def axis_many(
-    pairs: PairRows, ma: Array2, mb: Array2, gauss_a: GaussMap, gauss_b: GaussMap, room: Array2, start: int, stop: int,
+    pairs: PairRows, ma: Array2, mb: Array2, gauss_a: GaussMap, gauss_b: GaussMap, edges: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> int:  # fmt: skip
     """Write the best axis from A to B for queries start to stop.
 
     A row of ``out`` contains the normal in world coordinates, the gap and its error. A row of ``kinds`` contains the
-    kind of the `Facet`, and the status that the gap proves, a code of `gjk3d.narrow.solve`. ``room`` is scratch for the
-    edges of a shape, (edges, 9). Returns 0, or -1 if ``ma`` or ``mb`` is not a pose. Both matrices may be empty.
+    kind of the `Facet`, and the status that the gap proves, a code of `gjk3d.narrow.solve`. ``edges`` is scratch for
+    the edges of a shape, (edges, 9). Returns 0, or -1 if ``ma`` or ``mb`` is not a pose. Both matrices may be empty.
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1
     for k in range(start, stop):
         c, turned = cores_of_row(pairs, k)
-        facet = facet_depth(c, gauss_b, gauss_a, room) if turned else facet_depth(c, gauss_a, gauss_b, room)
+        facet = facet_depth(c, gauss_b, gauss_a, edges) if turned else facet_depth(c, gauss_a, gauss_b, edges)
         n = turn(c.pose, facet.normal)
         sign = -1.0 if turned else 1.0
         out[k, 0], out[k, 1], out[k, 2] = sign * n[0] + 0.0, sign * n[1] + 0.0, sign * n[2] + 0.0

@@ -16,7 +16,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, row_at, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
 from gjk3d.narrow.solve import (
     OVERLAPPING,
@@ -111,7 +111,7 @@ def vertex(core: Core, k: int) -> Vec3:
 
 
 @kernel
-def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
+def patch_of_size(line: Vec3, longest: float, widest: float, least: float) -> Patch:
     """Return the `Patch` with this length along ``line`` and this width across it.
 
     A length of at most ``least`` makes it a point. A width of at most ``least``, or much less than the length, makes it
@@ -157,7 +157,7 @@ def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
                 line = (e[0] / length, e[1] / length, e[2] / length)
         if not longest > 1e-9 * size:
             break
-    return named(line, longest, widest, 1e-9 * size)
+    return patch_of_size(line, longest, widest, 1e-9 * size)
 
 
 @kernel
@@ -191,7 +191,7 @@ def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
             return Patch(0, d)
         if again < 2:
             line, mean = unit(mean), (0.0, 0.0, 0.0)
-    return named(line, sqrt(long), sqrt(wide), least)
+    return patch_of_size(line, sqrt(long), sqrt(wide), least)
 
 
 @kernel
@@ -220,19 +220,13 @@ def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
             return FULL
         if out[k, 2] - answer.lower + s <= allowed * s:
             return YES
-        e = sub(turn_back(c.pose, row3_at(out, k, plain(3))), n)
+        e = sub(turn_back(c.pose, row_at(out, k, plain(3))), n)
         bent = 0.5 * dot(e, e)  # 1 - cos of the angle to the new normal
         deeper = s * bent - (out[k, 0] - answer.distance + s)
         if not deeper > 0.0:
             return NO
         s = min(0.5 * deeper / bent, 0.5 * s)
     return NO
-
-
-@inlined
-def row3_at(rows: Array, i: int, at: int) -> Vec3:
-    """Return three consecutive numbers of row i, starting at column ``at``."""
-    return (rows[i, at], rows[i, at + 1], rows[i, at + 2])
 
 
 @kernel
@@ -269,26 +263,17 @@ def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) 
 
 
 @kernel
-def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
-    """Write the derivatives of the distance by the pose of A and by the pose of B to ``out``, (12,).
-
-    They are a translation and a rotation for each pose. The witness points a and b are relative to the origins of the
-    poses.
-    """
-    lever_a, lever_b = cross(a, n), cross(b, n)
-    for k in range(3):
-        out[k], out[3 + k] = 0.0 - n[k], 0.0 - lever_a[k]
-        out[6 + k], out[9 + k] = n[k] + 0.0, lever_b[k] + 0.0
-
-
-@kernel
 def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
-    """Write the derivatives of the distance in row k of ``answers`` to ``out``.
+    """Write the derivatives of the distance in row k of ``answers`` by the poses of A and B to ``out``, (12,).
 
-    Rotations are about the origins of the pose rows ``about_a`` and ``about_b``.
+    They are a translation and a rotation for each pose. Rotations are about the origins of the pose rows ``about_a``
+    and ``about_b``.
     """
-    a, b = row3_at(answers, k, plain(6)), row3_at(answers, k, plain(9))
-    write_slopes(row3_at(answers, k, plain(3)), sub(a, offset(about_a)), sub(b, offset(about_b)), out)
+    a, b, n = row_at(answers, k, plain(6)), row_at(answers, k, plain(9)), row_at(answers, k, plain(3))
+    lever_a, lever_b = cross(sub(a, offset(about_a)), n), cross(sub(b, offset(about_b)), n)
+    for i in range(3):
+        out[i], out[3 + i] = 0.0 - n[i], 0.0 - lever_a[i]
+        out[6 + i], out[9 + i] = n[i] + 0.0, lever_b[i] + 0.0
 
 
 @kernel
@@ -296,7 +281,7 @@ def unique_of_row(
     c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, scratch: Scratch
 ) -> int:
     """Return the code of `is_unique` for row k of ``answers``. If ``turned``, A and B are swapped in ``c``."""
-    n = row3_at(answers, k, plain(3))
+    n = row_at(answers, k, plain(3))
     answer = Answer(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
     return is_unique(c, turn_back(c.pose, neg(n) if turned else n), answer, plane, scratch)
 

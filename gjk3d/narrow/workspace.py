@@ -207,21 +207,11 @@ def read_log(log: Array) -> Trace:
             removed_faces = np.array([alive[f] for f in removed], dtype=np.int64).reshape(-1, 3)
             trace.epa.append(
                 EpaStep(
-                    vertices=points[:, :3],
-                    faces=before,
-                    closest=closest,
-                    direction=direction,
-                    point=w,
-                    support_a=a,
-                    support_b=b,
-                    removed=removed_faces,
-                    horizon=horizon,
-                    lower=float(lower),
-                    upper=float(upper),
-                    vertices_a=points[:, 3:6],
-                    vertices_b=points[:, 6:9],
+                    vertices=points[:, :3], faces=before, closest=closest, direction=direction, point=w, support_a=a,
+                    support_b=b, removed=removed_faces, horizon=horizon, lower=float(lower), upper=float(upper),
+                    vertices_a=points[:, 3:6], vertices_b=points[:, 6:9],
                 )
-            )
+            )  # fmt: skip
             if added:
                 for f in removed:
                     del alive[f]

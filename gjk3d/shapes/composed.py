@@ -34,6 +34,7 @@ from gjk3d.shapes.layout import (
     hull_middle,
     in_range,
     length,
+    scaled_terms,
 )
 from gjk3d.shapes.measure import Measures, measured
 from gjk3d.typing import Array, FactorsLike, Ints, VectorLike
@@ -634,7 +635,7 @@ class ConvexUnion(Composed):
         radii = {shape._rounding() for shape in checked}
         if len(radii) == 1:
             return flattened([t for shape in checked for t in shape._terms()], radii.pop(), "ConvexUnion")
-        terms = [_with_ball(t, shape._rounding()) for shape in checked for t in shape._terms()]
+        terms = [t for shape in checked for t in scaled_terms(shape._terms(), shape._rounding(), np.ones(3))]
         return flattened(terms, 0.0, "ConvexUnion")
 
 
@@ -645,12 +646,6 @@ def bounded(shape: Any, what: str, name: str) -> Shape:
     if isinstance(shape, Halfspace):
         raise UnboundedShapeError(f"{what}: {name} is {kind_of(shape)}, which is unbounded. Use a large Box.")
     return shape
-
-
-def _with_ball(term: Term, radius: float) -> Term:
-    if radius == 0.0:
-        return term
-    return [*term, Part(layout.ELLIPSOID, 0, np.full(3, radius), np.eye(3), np.zeros(3))]
 
 
 def flattened(terms: list[Term], radius: float, what: str) -> Composed:

@@ -109,7 +109,7 @@ class Halfspace(Shape):
         return Halfspace(self.normal, self.offset + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the half-space of the scaled points; see `Shape.scaled`."""
+        """Return the half-space or plane of the scaled points; see `Shape.scaled`."""
         return type(self)(self.normal / factors3(factors), self.offset)
 
     def _moved(self, rotation: Array, translation: Array) -> Shape:
@@ -157,15 +157,6 @@ class Plane(Halfspace):
     _kind = Kind.PLANE
     _sides = 2.0
 
-    def support(self, directions: Rows) -> Array:
-        """Raise UnboundedShapeError, since most directions have no farthest point; see `Shape.support`."""
-        return super().support(directions)
-
-    @property
-    def bounds(self) -> Array:
-        """Raise UnboundedShapeError, so ``hasattr(shape, "bounds")`` is False."""
-        return super().bounds
-
     @property
     def volume(self) -> float:
         """Volume, which is 0."""
@@ -175,14 +166,6 @@ class Plane(Halfspace):
         height, slack = self._heights(points)
         inside: Bools = np.abs(height) <= slack
         return inside
-
-    def surface(self, resolution: int = 32) -> measure.Surface:
-        """Raise UnboundedShapeError, since the plane is unbounded; see `Shape.surface`."""
-        return super().surface(resolution)
-
-    def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the plane of the scaled points; see `Shape.scaled`."""
-        return super().scaled(factors)
 
     def inflated(self, radius: float) -> Shape:
         """Return the plane for a radius of 0. Other radii raise UnboundedShapeError; see `Shape.inflated`."""

@@ -47,15 +47,7 @@ FINEST = 4096  #: most segments of a full turn, a limit of memory
 
 
 def sphere(radius: float, resolution: int = 32) -> Surface:
-    """Return the mesh of a sphere about the origin.
-
-    Parameters
-    ----------
-    radius : float
-        Radius of the sphere.
-    resolution : int
-        Segments of a full turn.
-    """
+    """Return the mesh of a sphere about the origin. ``resolution`` is the number of segments of a full turn."""
     return ellipsoid((radius, radius, radius), resolution)
 
 
@@ -149,14 +141,9 @@ def _half_circle(resolution: int) -> Array:
 
 
 def _check(resolution: int) -> None:
-    if not isinstance(resolution, Integral):
-        raise ShapeError(f"resolution is {resolution!r}, expected a whole number of segments for a full turn")
-    if resolution < 3:
-        raise ShapeError(f"resolution is {resolution}, expected at least 3 segments for a full turn")
-    if resolution > FINEST:
+    if not isinstance(resolution, Integral) or not 3 <= resolution <= FINEST:
         raise ShapeError(
-            f"resolution is {resolution}, expected at most {FINEST} segments for a full turn. With {FINEST} a sphere "
-            "has 16 million triangles."
+            f"resolution is {resolution!r}, expected a whole number from 3 to {FINEST}: the segments of a full turn"
         )
 
 
@@ -264,14 +251,14 @@ def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
         if is_carrier or best <= reached:  # no point is outside by more than rounding
             break
         carriers[count] = far
-        count, at, radius = _carried(points, carriers, count + 1)
+        count, at, radius = _smallest_ball(points, carriers, count + 1)
         if radius <= reached:
             break
         reached = radius
 
 
 @kernel
-def _carried(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
+def _smallest_ball(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
     """Compute the smallest ball of the points whose indices are the first ``count``, at most five, of ``carriers``.
 
     Returns the number of points that determine the ball, its centre, and its squared radius. The indices of the
@@ -484,13 +471,13 @@ def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -
 
 @single_entry
 def tightest(
-    points: Array2, areas: Array2, normals: Array2, faces: int, most: int, tried: Array2, room: Array2, index: Ints2,
+    points: Array2, areas: Array2, normals: Array2, faces: int, most: int, tried: Array2, flat: Array2, index: Ints2,
     axes: Array2,
 ) -> None:  # fmt: skip
     """Write the axes of the smallest box into the rows of ``axes``, which contain a rotation at the start.
 
     The first ``faces`` normals belong to faces, and at most ``most`` different ones of these are tried. ``areas`` are
-    the doubled area vectors of the faces. ``tried``, ``room`` and ``index`` are scratch.
+    the doubled area vectors of the faces. ``tried``, ``flat`` and ``index`` are scratch.
     """
     least = _floored(
         _width(points, (axes[0, 0], axes[0, 1], axes[0, 2])),
@@ -506,8 +493,8 @@ def tightest(
         count += 1
         height = _width(points, z)
         # the area of the outline times the height is a lower bound of the volume of every box with axis z
-        if height * _shadow(areas, z) <= least:
-            cost, x = _flush(points, z, height, room, index)
+        if height * _projected_area(areas, z) <= least:
+            cost, x = _flush(points, z, height, flat, index)
             if cost < least * (1.0 - 1e-12):
                 least = cost
                 _put_axes(axes, x, z)
@@ -517,7 +504,7 @@ def tightest(
             return
         # axes are computed from earlier axes, so without `unit` the error of their length would double at each gain
         z = unit((axes[axis, 0], axes[axis, 1], axes[axis, 2]))
-        cost, x = _flush(points, z, _width(points, z), room, index)
+        cost, x = _flush(points, z, _width(points, z), flat, index)
         axis += 1
         if cost < least * (1.0 - 1e-9):
             least = cost
@@ -557,7 +544,7 @@ def _width(points: Array, d: Vec3) -> float:
 
 
 @kernel
-def _shadow(areas: Array, z: Vec3) -> float:
+def _projected_area(areas: Array, z: Vec3) -> float:
     """Return the area of the projection of a convex body along z. ``areas`` are its doubled area vectors."""
     total = 0.0
     for k in range(areas.shape[1]):
@@ -589,17 +576,17 @@ def _across(z: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def _flush(points: Array, z: Vec3, height: float, room: Array, index: Ints) -> tuple[float, Vec3]:
+def _flush(points: Array, z: Vec3, height: float, flat: Array, index: Ints) -> tuple[float, Vec3]:
     """Return the volume and the x axis of the smallest box with axis z that is flush with an edge of the outline.
 
-    ``height`` is the extent of the points along z. ``room`` and ``index`` are scratch.
+    ``height`` is the extent of the points along z. ``flat`` and ``index`` are scratch.
     """
     x, y = _across(z)
     for i in range(points.shape[0]):
-        room[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
-        room[1, i] = points[i, 0] * y[0] + points[i, 1] * y[1] + points[i, 2] * y[2]
-    sort_points(room, room.shape[1], index[0])
-    best, c, s = _calipers(room, index[1], _outline(room, index), height)
+        flat[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
+        flat[1, i] = points[i, 0] * y[0] + points[i, 1] * y[1] + points[i, 2] * y[2]
+    sort_points(flat, flat.shape[1], index[0])
+    best, c, s = _calipers(flat, index[1], _outline(flat, index), height)
     return best, (c * x[0] + s * y[0], c * x[1] + s * y[1], c * x[2] + s * y[2])
 
 

@@ -487,8 +487,7 @@ class Box(Polytope):
     @property
     def vertices(self) -> Array:
         """The eight corners, (8, 3) float."""
-        signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-        return signs * self.extents
+        return measure.box(self.extents).vertices
 
     def _core(self) -> tuple[int, Any, Any]:
         return layout.BOX, np.zeros(3), self.extents / 2

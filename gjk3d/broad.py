@@ -355,8 +355,8 @@ def build(
 ) -> float:  # fmt: skip
     """Build the tree of the first ``count`` leaves of ``order``; return the sum of half the inner nodes' surface areas.
 
-    ``capacity`` is the number of nodes for leaves. Scratch arrays are ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1,
-    BIN) and ``costs`` (BINS).
+    ``capacity`` is the number of nodes for leaves. ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN) and
+    ``costs`` (BINS) are scratch.
     """
     for k in range(capacity):
         links[k, HEIGHT] = -1

@@ -123,7 +123,7 @@ TABLE = {
         (ANY, PLANES, "separating_axis needs two polytopes, not {plane}. Use the normal of {plane}, which is the axis"),
     ),
     "overlap": _row(
-        (ANY, ANY, f"{{a}} against {{b}}: overlap needs convex polytopes or meshes. {MAKE_MESH}, a gjk3d.Box for a plane"),
+        (ANY, ANY, f"{{a}} against {{b}}: overlap needs convex polytopes or meshes. {MAKE_MESH}, or a large gjk3d.Box"),
         (BOUNDED, BOUNDED, None),
         (MESH, MESH | BOUNDED, lambda: bodies.solids.overlap_of_meshes),
     ),

@@ -314,7 +314,7 @@ def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
 
 @kernel
 def align(c: Cores, query: Query, estimate: Estimate, workspace: Workspace) -> Estimate:
-    """Return the estimate with the better of two normals: the direction between the witnesses, or that of the bound."""
+    """Return the estimate with the better of two normals: from witness to witness, or that of the lower bound."""
     if estimate.proven:
         return at_common_point(c, query, estimate)
     n, v, a, b, length = estimate.normal, estimate.v, estimate.a, estimate.b, estimate.distance

@@ -12,9 +12,9 @@ splits the edge of the polygon that is nearest to the origin, at the support poi
 
 Every queried direction in the plane is a direction in space, so its support value proves a lower bound. The polygon
 proves the upper bound, because the plane's section of A - B is also its projection. If the axes are only nearly
-parallel, both statements hold for A and a copy of B whose axis is exactly parallel. The copy is at most the length that
-`shared_axis` returns away from B. The points of B that are rotated into the plane have at most the same distance from
-the copy. The bounds therefore include this length twice.
+parallel, both statements hold for A and a copy of B whose axis is exactly parallel. The distance of the copy from B is
+at most the length that `shared_axis` returns. The points of B that are rotated into the plane have at most the same
+distance from the copy. The bounds therefore include this length twice.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 #: floats of a polygon row: the point of A across and along the axis, the point of B likewise, then the normal (2) of
 #: the edge to the next row, and the distance of this edge from the origin
 _ROW = 7
-#: a unit vector is outside the plane if its projection on the plane has a squared length less than 1 by this value
+#: decrease of a unit vector's squared length by the projection on the plane, above which the vector is not in the plane
 _OUT_OF_PLANE = 1e-12
 _MOST = 120  #: most vertices of a polygon; EPA's smallest workspace has enough scratch for them
 
@@ -112,7 +112,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Wo
 def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
     """Return whether both cores are solids of revolution, the axis, and the deviation of B's axis as a length.
 
-    The axis is a unit vector in A's frame. A ball has every axis.
+    The axis is a unit vector in A's frame. A ball has every axis. The first value is False for two balls.
     """
     fa, fb = c.a.floats, c.b.floats
     sa, sb = c.a.ints[_SYMMETRY], c.b.ints[_SYMMETRY]

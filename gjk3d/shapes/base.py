@@ -435,9 +435,12 @@ class Shape(Collidable):
         >>> gk.Sphere(1).contains([(0, 0, 1), (0, 0, 1.1)]).tolist()
         [True, False]
         """
-        from gjk3d.convex.solve import contains
+        from gjk3d.convex.checks import check_workers
 
-        return contains(self, points, workers)
+        check_workers(workers)
+        p, single = points_of(points, "contains: points")
+        inside = self._contains(p, workers)
+        return bool(inside[0]) if single else inside
 
     def _contains(self, points: Array, workers: int) -> NDArray[np.bool_]:
         from gjk3d.convex.solve import contains_by_collide

@@ -42,31 +42,14 @@ from gjk3d.typing import Array, Array1, Array2, Ints1
 
 #: all shapes that are defined by numbers; a `Support` is defined by a function
 SHAPES: tuple[type[Shape], ...] = (
-    Point,
-    Segment,
-    Triangle,
-    Tetrahedron,
-    Sphere,
-    Box,
-    Capsule,
-    Cylinder,
-    Cone,
-    Ellipsoid,
-    Plane,  # before its base class, for lookups by class
-    Halfspace,
-    ConvexHull,
-    Rounded,
-    Composed,
-)
+    Point, Segment, Triangle, Tetrahedron, Sphere, Box, Capsule, Cylinder, Cone, Ellipsoid,
+    Plane, Halfspace,  # a subclass precedes its base class, for lookups by class
+    ConvexHull, Rounded, Composed,
+)  # fmt: skip
 
 _HEAD = layout.FLOAT_HEAD
-_KIND, _VERTICES, _PARTS, _INT_HEAD, _PART_INTS = (
-    layout.KIND,
-    layout.VERTICES,
-    layout.PARTS,
-    layout.INT_HEAD,
-    layout.PART_INTS,
-)
+_KIND, _VERTICES, _PARTS = layout.KIND, layout.VERTICES, layout.PARTS
+_INT_HEAD, _PART_INTS = layout.INT_HEAD, layout.PART_INTS
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 _CYLINDER, _CONE, _COMPOSED, _SUPPORT = layout.CYLINDER, layout.CONE, layout.COMPOSED, layout.SUPPORT
 

@@ -426,7 +426,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
-    """Return the disc at height z as a feature; its normal is up if d is, else down.
+    """Return the disc at height z as a feature. Its normal is +z if d[2] > 0, else -z.
 
     The corners are those of a regular polygon. The point of the rim farthest along d is added if it is not a corner.
     """

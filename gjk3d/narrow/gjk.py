@@ -38,8 +38,8 @@ from gjk3d.typing import Array
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
 MAX_STEPS = 256
-#: in units of a pair's ``tiny``: the distance of a simplex that touches the origin, and the difference of two bounds
-#: whose directions are equally good
+#: in units of a pair's ``tiny``: the greatest distance from the origin of a simplex that counts as touching it, and the
+#: greatest difference of two bounds whose directions count as equally good
 TOUCHING, AS_GOOD = 4.0, 64.0
 #: a new vertex may increase |v| by at most this factor, in at most this many steps, since it may improve v's direction
 _LONGER, _PATIENCE = 1.0 + 1e-15, 8

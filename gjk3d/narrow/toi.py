@@ -94,7 +94,7 @@ def write_matrix(motion: Array, t: float, m: Array) -> None:
 
 @single_entry
 def matrix_at(motions: Array2, time: float, out: Array2) -> None:
-    """Write the pose of the body with the only motion row at a time to ``out``, (4, 4)."""
+    """Write the pose at ``time`` of the body with motion row 0 to ``out``, (4, 4)."""
     write_matrix(motions[0], time, out.reshape(16))
 
 
@@ -257,8 +257,8 @@ class Flight(NamedTuple):
     target: float  #: required distance of the cores: the clearance plus both radii
     turn: float  #: bound of the sum of the angles of both rotations
     lost: float  #: bound of the rounding error of both motions
-    begin: float  #: start and end of the queried time interval
-    end: float
+    begin: float  #: start of the queried time interval
+    end: float  #: end of the interval
     poses: Array2
     cache: Array2
     simplex: Array2
@@ -505,7 +505,7 @@ def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> 
 def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
     """Return the code, the end of the proven free time, a time of contact, and the number of steps.
 
-    The code is FREE, HIT, UNRESOLVED, or STARTED if the cores are not separated at the begin.
+    The code is FREE, HIT, UNRESOLVED, or STARTED if the cores are not separated at the start of the interval.
     If ``coarse`` is not 0, the search stops as UNRESOLVED after a step from a distance of at most ``coarse``.
     """
     near, many = inf, _MANY_ROUGH if coarse > 0.0 else _MANY_STEPS

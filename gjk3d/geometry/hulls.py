@@ -159,17 +159,9 @@ class _Built(NamedTuple):
 
 
 def build_hull(points: Array) -> HullData:
-    """Return the convex hull of finite points of any number, dimension, scale or position.
+    """Return the convex hull of finite points (n, 3), n >= 1, of any dimension, scale and position.
 
-    Parameters
-    ----------
-    points : (n, 3) float
-        Finite points, at least one. Duplicates, collinear and flat sets are allowed.
-
-    Returns
-    -------
-    HullData
-        The hull. Finite points never raise an error.
+    Duplicates, collinear and flat sets are allowed. Finite points never raise an error.
     """
     clear, qhull_hull = clear_hull(points)
     if clear is not None:

@@ -96,14 +96,7 @@ def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Sur
     The first directions are the vertices of a sphere of this resolution. The next directions are the normals of the
     hull's faces, in up to six rounds. The rounds end when no support point is farther outside the hull than the chord
     error of the resolution. A flat shape gives its polygon on both sides. A segment or a point gives vertices and an
-    empty array of faces.
-
-    Parameters
-    ----------
-    support : callable
-        A function of (n, 3) directions that returns the (n, 3) farthest points along them.
-    resolution : int
-        Segments of a full turn.
+    empty array of faces. ``support`` is a function of (n, 3) directions that returns the (n, 3) farthest points.
     """
     directions = np.concatenate([np.eye(3), -np.eye(3), sphere(1.0, resolution).vertices])
     points = np.ascontiguousarray(support(directions), dtype=np.float64)
@@ -199,24 +192,11 @@ _NO_PLANE = 1e-14
 
 
 def minimal_ball(points: Array) -> tuple[Array, float]:
-    """Return the smallest ball that contains all points.
+    """Return the centre and the radius of the smallest ball that contains all points, (n, 3) with n >= 1.
 
-    Parameters
-    ----------
-    points : (n, 3) float
-        Finite points, at least one, in any position.
-
-    Returns
-    -------
-    center : (3,) float
-        Centre of the ball.
-    radius : float
-        Least radius, to a relative error of about 1e-15. It is rounded up, so that the ball contains all points.
-
-    Notes
-    -----
-    The pivoting is that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to
-    the few points that determine the ball, and the smallest ball of these points is searched among all their subsets.
+    The relative error of the radius is about 1e-15. It is rounded up, so that the ball contains all points. The
+    pivoting is that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to the
+    few points that determine the ball, and the smallest ball of these points is searched among all their subsets.
     """
     local, origin, exponent = about_unit_size(points)
     center = np.zeros(3)
@@ -341,24 +321,12 @@ _LEVEL = 1e-6  #: sine between two edges, below which the edges count as paralle
 
 
 def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
-    """Return a small oriented box that contains a convex mesh. It is never larger than the axis-aligned box.
+    """Return the pose and the extents of a small box that contains a convex mesh.
 
-    Parameters
-    ----------
-    vertices : (n, 3) float
-        At least one vertex.
-    faces : (m, 3) int
-        Triangles of the hull of the vertices, a closed surface. Empty for collinear or single vertices.
+    The columns of the pose's rotation are the axes of the box, and its translation is the centre. The extents are full
+    lengths. The box is never larger than the axis-aligned box. ``vertices`` are (n, 3) with n >= 1. ``faces``, (m, 3),
+    are the closed surface of the hull, empty for collinear or single vertices.
 
-    Returns
-    -------
-    pose : (4, 4) float
-        Rigid transform whose rotation has the axes of the box in its columns, and whose translation is the centre.
-    extents : (3,) float
-        Full lengths of the box along its axes.
-
-    Notes
-    -----
     A smallest box has a side flush with a face, or two adjacent sides flush with edges (O'Rourke, Finding minimal
     enclosing boxes, 1985). One side of a candidate is therefore on a face, or parallel to two edges. The box is rotated
     about the normal of this side until it is flush with an edge of the outline. The best box is then rotated about each
@@ -650,16 +618,10 @@ def _calipers(flat: Array, corners: Ints, count: int, height: float) -> tuple[fl
 
 
 def steiner_volume(volume: float, area: float, mean_curvature: float, radius: float) -> float:
-    """Return the volume of a convex body inflated by a radius, by Steiner's formula.
+    """Return the volume of a convex body inflated by ``radius``, by Steiner's formula.
 
-    Parameters
-    ----------
-    volume, area : float
-        Volume and surface area of the body. The area of a flat body includes both sides.
-    mean_curvature : float
-        Integral of the mean curvature. For a polytope this is half the sum of edge length times exterior angle.
-    radius : float
-        The distance by which the surface moves outward.
+    The surface area of a flat body includes both sides. ``mean_curvature`` is the integral of the mean curvature. For a
+    polytope it is half the sum of edge length times exterior angle.
     """
     return volume + radius * (area + radius * (mean_curvature + radius * 4.0 / 3.0 * np.pi))
 
@@ -681,12 +643,7 @@ def measured(support: Callable[[Array], Array]) -> Measures:
 
     The directions are the vertices of a fine sphere, then the normals of the hull's faces. scipy computes the hull. The
     hull of `gjk3d.geometry` checks every face with every point. This check takes half a minute for 18 000 points, and
-    changes a volume only by rounding.
-
-    Parameters
-    ----------
-    support : callable
-        A function of (n, 3) directions that returns the (n, 3) farthest points along them.
+    changes a volume only by rounding. ``support`` is a function as in `from_support`.
     """
     from scipy.spatial import ConvexHull, QhullError
 

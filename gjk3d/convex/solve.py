@@ -30,7 +30,7 @@ from gjk3d.convex.batch import (
     select_rows,
     solve_batch,
 )
-from gjk3d.convex.checks import FACETS, check_polytopes
+from gjk3d.convex.checks import FACETS, check_polytopes, check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
@@ -40,7 +40,7 @@ from gjk3d.narrow.workspace import FIRST_POINTS, per_thread, workspace_of
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Kind, Polytope, Shape
+from gjk3d.shapes.base import Kind, Polytope, Shape, points_of
 from gjk3d.shapes.composed import in_python
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import Core
@@ -240,6 +240,14 @@ def signed(a: Shape, b: Shape, poses: Array) -> Array:
     out, flags = empty_answers(rows.total)
     convex_handlers(a, b).solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     return out
+
+
+def contains(shape: Shape, points: Any, workers: int) -> Any:
+    """Return whether points are in a shape; see `gjk3d.Shape.contains`."""
+    check_workers(workers)
+    p, single = points_of(points, "contains: points")
+    inside = shape._contains(p, workers)
+    return bool(inside[0]) if single else inside
 
 
 def contains_by_collide(shape: Shape, points: Array, workers: int) -> Bools:

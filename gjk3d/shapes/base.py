@@ -18,18 +18,7 @@ from gjk3d.frozen import Frozen
 from gjk3d.geometry.points import direction_table
 from gjk3d.poses import as_matrices, parts, pose_rows
 from gjk3d.shapes import layout, measure
-from gjk3d.shapes.layout import (
-    GREATEST,
-    LEAST,
-    Part,
-    Term,
-    core_inner,
-    core_reach,
-    in_range,
-    moved_terms,
-    scaled_terms,
-    symmetry,
-)
+from gjk3d.shapes.layout import GREATEST, LEAST, Part, Term, in_range
 from gjk3d.shapes.measure import minimal_ball, oriented_box
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, PoseLike, Row, Rows, SupportsMatrix, Unclear
 from gjk3d.wording import kind_of
@@ -308,7 +297,7 @@ class Shape(Collidable):
 
     def _inner(self, kind: int, center: Array, numbers: Array) -> float:
         """Return the radius of a ball about the core's centre that is inside the core, or 0; see `core_inner`."""
-        return core_inner(kind, numbers)
+        return layout.core_inner(kind, numbers)
 
     def _terms(self) -> list[Term]:
         """Return the terms whose hull is the core; each term is a sum of affinely placed primitives."""
@@ -321,7 +310,7 @@ class Shape(Collidable):
         numbers = np.asarray(numbers, dtype=np.float64)
         count = len(numbers) // 3 if kind == layout.HULL else 0
         polytope = int(kind in (layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL))
-        kind_of, axis = symmetry(Part(kind, count, numbers, np.eye(3), np.zeros(3)))
+        kind_of, axis = layout.symmetry(Part(kind, count, numbers, np.eye(3), np.zeros(3)))
         ints = np.array([kind, count, 0, polytope, kind_of], dtype=np.int64)
         slack = self._slack()
         if count > SCAN:
@@ -330,7 +319,7 @@ class Shape(Collidable):
             ints[layout.PARTS] = table.grid
             ints = np.concatenate([ints, table.nodes])
             numbers = np.concatenate([numbers, points[table.entries].ravel()])
-        reach, inner = core_reach(kind, numbers[: 3 * count or None]), self._inner(kind, center, numbers)
+        reach, inner = layout.core_reach(kind, numbers[: 3 * count or None]), self._inner(kind, center, numbers)
         head = [self._rounding(), *center, reach, slack, *axis, inner]
         return ints, np.concatenate([np.array(head), numbers])
 
@@ -435,12 +424,9 @@ class Shape(Collidable):
         >>> gk.Sphere(1).contains([(0, 0, 1), (0, 0, 1.1)]).tolist()
         [True, False]
         """
-        from gjk3d.convex.checks import check_workers
+        from gjk3d.convex.solve import contains
 
-        check_workers(workers)
-        p, single = points_of(points, "contains: points")
-        inside = self._contains(p, workers)
-        return bool(inside[0]) if single else inside
+        return contains(self, points, workers)
 
     def _contains(self, points: Array, workers: int) -> NDArray[np.bool_]:
         from gjk3d.convex.solve import contains_by_collide
@@ -551,7 +537,7 @@ class Shape(Collidable):
         f = factors3(factors)
         if np.all(f == f[0]) and self._rounding() > 0:
             return self._bare().scaled(f).inflated(self._rounding() * abs(float(f[0])))
-        return Composed._from_terms(scaled_terms(self._terms(), self._rounding(), f), 0.0)
+        return Composed._from_terms(layout.scaled_terms(self._terms(), self._rounding(), f), 0.0)
 
     def _bare(self) -> Shape:
         """Return the core as a shape without the radius."""
@@ -591,7 +577,7 @@ class Shape(Collidable):
 
         if self._rounding() > 0.0:
             return self._bare()._moved(rotation, translation).inflated(self._rounding())
-        return Composed._from_terms(moved_terms(self._terms(), rotation, translation), 0.0)
+        return Composed._from_terms(layout.moved_terms(self._terms(), rotation, translation), 0.0)
 
 
 class Polytope(Shape):

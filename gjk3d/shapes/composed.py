@@ -24,18 +24,7 @@ from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout, measure
 from gjk3d.shapes.base import Kind, Shape, factors3, number, vector
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.layout import (
-    Part,
-    Term,
-    about_middle,
-    common_symmetry,
-    core_reach,
-    corners,
-    hull_middle,
-    in_range,
-    length,
-    scaled_terms,
-)
+from gjk3d.shapes.layout import Part, Term
 from gjk3d.shapes.measure import Measures, measured
 from gjk3d.typing import Array, FactorsLike, Ints, VectorLike
 from gjk3d.wording import kind_of
@@ -383,7 +372,7 @@ def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
             numbers += [part.matrix.reshape(*part.matrix.shape[:-2], 9), part.offset, part.numbers]
     largest = [float(np.abs(p.matrix).max()) * float(np.abs(p.numbers).max(initial=0.0)) for t in terms for p in t]
     offsets = [float(np.abs(part.offset).max()) for term in terms for part in term]
-    in_range(np.array([*largest, *offsets]), "a composed shape")
+    layout.in_range(np.array([*largest, *offsets]), "a composed shape")
     return np.array(table, dtype=np.int64), tuple(functions), _joined(numbers, rows)
 
 
@@ -395,15 +384,15 @@ def _joined(numbers: list[Array], rows: tuple[int, ...]) -> Array:
 def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]:
     """Return terms as integers and floats for the kernels. The floats have one row for each element of ``radius``."""
     centers = np.array([reduce(add, [part.offset for part in term]) for term in terms])
-    middles = np.array([reduce(add, [part.offset + hull_middle(part) for part in term]) for term in terms])
+    middles = np.array([reduce(add, [part.offset + layout.hull_middle(part) for part in term]) for term in terms])
     center = middles.mean(axis=0)
-    kind_of, axis = common_symmetry(terms)
+    kind_of, axis = layout.common_symmetry(terms)
     ints = [layout.COMPOSED, 0, sum(map(len, terms)), int((table[:, 1] <= layout.HULL).all()), kind_of]
     floats: list[Array] = []
     at = layout.FLOAT_HEAD
     rho = stored = np.zeros(radius.shape)
     for index, term in enumerate(terms):
-        reach, far = length(middles[index] - center), length(centers[index] - center)
+        reach, far = layout.length(middles[index] - center), layout.length(centers[index] - center)
         for i, part in enumerate(term):
             # the first part is placed by the sum of the offsets of all parts, relative to the centre
             offset = centers[index] - center if i == 0 else np.zeros(3)
@@ -411,8 +400,8 @@ def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]
             floats += [part.matrix.reshape(*part.matrix.shape[:-2], 9), offset, part.numbers]
             at += layout.PLACEMENT + part.numbers.shape[-1]
             stretch = np.linalg.norm(part.matrix, 2, axis=(-2, -1))
-            far = far + stretch * core_reach(part.kind, part.numbers)
-            reach = reach + stretch * core_reach(part.kind, about_middle(part))
+            far = far + stretch * layout.core_reach(part.kind, part.numbers)
+            reach = reach + stretch * layout.core_reach(part.kind, layout.about_middle(part))
         rho, stored = np.maximum(rho, reach), np.maximum(stored, far)
     rho = rho * (1.0 + 1e-14)
     offsets = [np.abs(part.offset).max(axis=-1) for term in terms for part in term]
@@ -437,7 +426,7 @@ def _hull_of(terms: list[Term]) -> Any:
         for part in term:
             if part.kind > layout.HULL:
                 return None
-            points = corners(part)
+            points = layout.corners(part)
             if len(cloud) * len(points) > MOST_POINTS:
                 return None
             cloud = (cloud[:, None] + (points @ part.matrix.T + part.offset)[None]).reshape(-1, 3)
@@ -635,7 +624,7 @@ class ConvexUnion(Composed):
         radii = {shape._rounding() for shape in checked}
         if len(radii) == 1:
             return flattened([t for shape in checked for t in shape._terms()], radii.pop(), "ConvexUnion")
-        terms = [t for shape in checked for t in scaled_terms(shape._terms(), shape._rounding(), np.ones(3))]
+        terms = [t for shape in checked for t in layout.scaled_terms(shape._terms(), shape._rounding(), np.ones(3))]
         return flattened(terms, 0.0, "ConvexUnion")
 
 

@@ -14,15 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.convex.batch import NO_CACHE, PackedShapes, Wanted, either, in_chunks, join_packed
-from gjk3d.convex.checks import (
-    FACETS,
-    check_device,
-    check_limits,
-    check_margin,
-    check_workers,
-    depth_mode,
-    no_shape,
-)
+from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers, depth_mode, no_shape
 from gjk3d.convex.contacts import FacesOfTwo, faces_of, patch_points
 from gjk3d.convex.solve import ray_core
 from gjk3d.engine.dispatch import Collider, handlers_of, is_collider

@@ -10,20 +10,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.simplex import blend
-from gjk3d.geometry.vec3 import (
-    Vec3,
-    along,
-    cross,
-    dot,
-    neg,
-    offset,
-    perpendicular,
-    row3,
-    row_at,
-    sub,
-    turn_back,
-    unit,
-)
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, row3, row_at, sub, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at
 from gjk3d.narrow.cores import Cores
 from gjk3d.shapes import layout

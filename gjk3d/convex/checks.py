@@ -68,16 +68,9 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
     """
     if isinstance(value, type):
         return UnsupportedPair(f"{name} is the class {value.__name__}, expected an object, {value.__name__}(...)")
-    if callable(getattr(value, "hull", None)):
-        return UnsupportedPair(f"{name} is {kind_of(value)}, expected a convex shape. Use its convex hull, hull().")
     line = line_for(value)
     if line:
-        return UnsupportedPair(f"{name} is {with_article(_type_name(type(value)))}: {line}")
-    if callable(getattr(value, "surface", None)):
-        return UnsupportedPair(
-            f"{name} is {kind_of(value)}, which is unbounded, expected a convex shape. "
-            "Use gjk3d.ConvexHull(shape.surface().vertices)."
-        )
+        return UnsupportedPair(f"{name} is {with_article(_type_name(type(value)))}, expected a shape of gjk3d: {line}")
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
             f"{name} is {with_article(_type_name(type(value)))}, expected a shape. "
@@ -135,9 +128,9 @@ def check_device(device: Any) -> bool:
 def check_limits(max_distance: Any, tol: Any) -> None:
     """Raise unless `distance` accepts ``max_distance`` and ``tol``."""
     if not (is_finite(max_distance) or (isinstance(max_distance, Real) and max_distance == inf)) or max_distance < 0:
-        raise ShapeError(f"max_distance is {max_distance!r:.80}, expected one number, at least 0")
+        raise ShapeError(f"max_distance is {max_distance!r:.80}, expected a number of at least 0")
     if tol is not None and (not is_finite(tol) or tol < 0):
-        raise ShapeError(f"tol is {tol!r}, expected a number, at least 0, relative to the pair's size")
+        raise ShapeError(f"tol is {tol!r:.80}, expected a number of at least 0, relative to the pair's size")
 
 
 def depth_mode(depth: str) -> int:
@@ -196,7 +189,7 @@ def unchecked_vectors(value: Any, what: str, copy: bool = True) -> tuple[Array, 
     try:
         raw = np.asarray(value)
     except ValueError:
-        raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three") from None
+        raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three numbers") from None
     if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
         raise ShapeError(f"{what} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers")
     rows = (np.array if copy else np.asarray)(raw, dtype=np.float64, order="C")

@@ -130,4 +130,4 @@ def impacts(a: Any, b: Shape, rows: Rows, clearance: float, out: Array, flags: I
 def check_turn(plane: Shape, motions: Array) -> None:
     """Raise if a motion of a half-space or plane is a rotation."""
     if motions[:, TURN:REFERENCE].any():
-        raise UnsupportedPair(f"time_of_impact: a {type(plane).__name__} cannot rotate. Use a large Box")
+        raise UnsupportedPair(f"time_of_impact: a {type(plane).__name__} cannot rotate. Use a large Box instead.")

@@ -120,7 +120,7 @@ TABLE = {
     "axis": _row(
         (BOUNDED, BOUNDED, None),
         (BODIES, SOLIDS, lambda: bodies.planes.sharp_hulls),
-        (ANY, PLANES, "separating_axis needs two polytopes, not {plane}. Use the normal of {plane}, which is the axis"),
+        (ANY, PLANES, "separating_axis needs two polytopes, not {plane}, whose normal is the axis. Read plane.normal"),
     ),
     "overlap": _row(
         (ANY, ANY, f"{{a}} against {{b}}: overlap needs convex polytopes or meshes. {MAKE_MESH}, or a large gjk3d.Box"),

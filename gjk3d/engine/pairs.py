@@ -475,7 +475,7 @@ class Pairs:
         if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(self)):
             k = int(((pairs < 0) | (pairs >= len(self))).any(axis=1).argmax())
             raise ShapeError(
-                f"index_pairs[{k}] is {pairs[k].tolist()}, expected numbers from 0 to {len(self) - 1} for "
+                f"index_pairs[{k}] is {pairs[k].tolist()}, expected indices from 0 to {len(self) - 1} for "
                 f"{count(len(self), 'shape')}"
             )
         return pairs.astype(np.int64)

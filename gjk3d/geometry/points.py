@@ -264,7 +264,7 @@ class _Squares(NamedTuple):
 
     low: Array  #: (c, 2), the lowest corner of each square on its side of the cube
     begins: Ints  #: (c + 1,), the start of each square's candidates in ``members``
-    members: Ints  #: candidates: indices into a third of `_columns`, a point on a side of the cube
+    members: Ints  #: candidates: ``side * n + point``, where n is the number of points
 
 
 def cell_directions(grid: int) -> Array:

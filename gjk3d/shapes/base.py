@@ -44,7 +44,7 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
     try:
         x = float(value)
     except OverflowError:
-        raise ShapeError(f"{what} is a whole number above 1.7e308, expected a float") from None
+        raise ShapeError(f"{what} is an integer beyond 1.7e308, expected a number in the range of a float") from None
     except (TypeError, ValueError):
         raise ShapeError(f"{what} is {value!r}, expected a real number") from None
     if not isfinite(x):
@@ -76,7 +76,7 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
         raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
     if raw.dtype.kind not in "fiu":
         fault = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(value)}"
-        raise ShapeError(f"{what} {fault}, expected real numbers, (n, {columns})")
+        raise ShapeError(f"{what} {fault}, expected (n, {columns}) real numbers")
     if raw.ndim != 2 or raw.shape[1] != columns:
         hint = f". Did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")

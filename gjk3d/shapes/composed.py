@@ -163,7 +163,10 @@ def _check_mapping(shape: Support) -> None:
         try:
             point = np.asarray(shape.function(d.copy()), dtype=np.float64)
         except (TypeError, ValueError) as reason:
-            raise ShapeError(f"Support: {name} fails along {d.tolist()}: {reason}") from reason
+            raise ShapeError(
+                f"Support: {name} raises an error for the direction {d.tolist()} ({reason}). It must return three "
+                "finite numbers for each unit direction."
+            ) from reason
         if point.shape != (3,) or not np.isfinite(point).all():
             raise ShapeError(f"Support: along {d.tolist()} {name} returns {point!r}, expected three finite numbers")
         points[k] = point
@@ -171,7 +174,7 @@ def _check_mapping(shape: Support) -> None:
     k = int(away.argmax())
     if away[k] > shape.radius * (1.0 + _CLOSE):
         raise ShapeError(
-            f"Support: along {directions[k].tolist()} {name} returns {points[k].tolist()}, {away[k]:.6g} from the "
+            f"Support: along {directions[k].tolist()} {name} returns {points[k].tolist()}, at {away[k]:.6g} from the "
             f"center, but radius is {shape.radius:.6g}. The ball must contain the whole shape."
         )
     heights = directions @ points.T

@@ -199,10 +199,7 @@ def order_for_cache(table: Ints, numbers: int) -> None:
 def collide_batch(
     pairs: PairRows, total: int, margin: float, workers: int = 1, on_gpu: bool = False, cache: Array = NO_CACHE
 ) -> Ints:
-    """Return the results of `gjk3d.narrow.solve.quick_collide` for ``total`` queries.
-
-    A result of 2 means that the signed distance decides.
-    """
+    """Return the results of `quick_collide` for ``total`` queries. For a 2 the signed distance decides."""
     answer = np.empty(total, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:

@@ -169,10 +169,7 @@ def is_closed(faces: Ints) -> bool:
 
 
 def _rewound(faces: Ints, neighbors: Ints) -> Ints:
-    """Return the triangles, all wound consistently with the first.
-
-    The sign of a sliver does not give a reliable winding.
-    """
+    """Return the triangles, all wound like the first, because the sign of a sliver does not give a reliable winding."""
     faces = faces.copy()
     visited = np.zeros(len(faces), dtype=bool)
     visited[0], todo = True, [0]

@@ -235,10 +235,7 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
 
 @kernel
 def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
-    """Return the angles by which Newton's step rotates the direction along x and y.
-
-    Both are infinite if the step does not exist.
-    """
+    """Return the angles of Newton's step, which rotates the direction along x and y, or two infinities on failure."""
     count, n, v, bend = stationary
     height = dot(v, n)
     kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height

@@ -62,10 +62,7 @@ def line_for(value: Any) -> str:
 
 
 def no_shape(name: str, value: Any) -> Gjk3dError:
-    """Return the error for an argument that is not a shape or body, with the call that converts it.
-
-    ``name`` is the name of the argument.
-    """
+    """Return the error for the argument ``name``, which is not a shape or body, with the call that converts it."""
     if isinstance(value, type):
         return UnsupportedPair(f"{name} is the class {value.__name__}, expected an object, {value.__name__}(...)")
     line = line_for(value)

@@ -209,10 +209,7 @@ def _single_handler(query: str, kind: int) -> Any:
 
 
 def find_single(query: str, x: Any, name: str = "shape") -> Any:
-    """Return the handler of a query on a single shape x, or None if the file of the query solves it.
-
-    ``name`` is the name of the argument in the error. Raises UnsupportedPair as `find` does.
-    """
+    """Return the handler of a query on a single shape x, the argument ``name``, or None. Raises as `find` does."""
     kind = kind_of(x)
     if kind == 0:
         raise no_shape(name, x)

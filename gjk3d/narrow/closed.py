@@ -259,10 +259,7 @@ def completed(m: Rigid) -> Rigid:
 
 @inlined
 def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the direction from A to B, and the points a and b, in A's frame.
-
-    The arguments are in B's frame, and n is the direction from B to A.
-    """
+    """Return n reversed, a and b in A's frame. The arguments are in B's frame, and n is the direction from B to A."""
     return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
 
 

@@ -216,10 +216,7 @@ def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
 
 @kernel
 def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
-    """Balance the rows, and remove rows without a positive weight; return the number of remaining rows.
-
-    The number is 0 if the rows cannot be balanced.
-    """
+    """Balance the rows, and drop rows without a positive weight; return the number of remaining rows, 0 on failure."""
     while True:
         if not balance(s, count, x, y):
             return 0
@@ -268,10 +265,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
 
 @kernel
 def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
-    """Move all rows along their branches to direction n; return their second derivatives.
-
-    The results beyond ``count`` repeat the first.
-    """
+    """Move all rows to direction n; return their second derivatives. Unused results repeat the first."""
     b0 = move_row(c, s, plain(0), n, x, y)
     b1, b2 = b0, b0
     if count > 1:

@@ -185,10 +185,7 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
 
 @kernel
 def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
-    """Write the ends of the common part of two edges, projected on u and w, to ``p``; return 2.
-
-    Returns 0 if the projected edges are not on a common line or do not overlap.
-    """
+    """Write the ends of the common part of two edges, projected on u and w, to ``p``; return 2, or 0 without one."""
     ax, ay = dot(row3(va, 0), u), dot(row3(va, 0), w)
     ex, ey = dot(row3(va, 1), u) - ax, dot(row3(va, 1), w) - ay
     length = sqrt(ex * ex + ey * ey)

@@ -121,10 +121,7 @@ def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Sur
 
 
 def _half_circle(resolution: int) -> Array:
-    """Return points (rho, z) of a unit half circle from the south pole to the north pole.
-
-    The two quarter circles are mirror images to the last bit.
-    """
+    """Return points (rho, z) of a unit half circle, from the south to the north pole, symmetric to the last bit."""
     _check(resolution)
     count = max(2, (resolution + 1) // 2)
     angle = np.pi * (np.arange(count + 1) / count - 0.5)

@@ -109,7 +109,7 @@ QUESTIONS = {
     "two half-spaces": (
         lambda: gk.collide(*[gk.Halfspace((0, 0, 1), 0)] * 2),
         UnsupportedPair,
-        ("Halfspace", "large gjk3d.Box"),
+        ("Halfspace", "large Box"),
     ),
     "no margin": (
         lambda: gk.collide(BALL, BALL, margin=float("nan")),

@@ -65,8 +65,13 @@ BOX, MAKE_MESH = "Use a large gjk3d.Box", "Use gjk3d.Mesh(*body.surface()) for a
 BOTTOM = "give the height field a bottom, HeightField(..., bottom=z)"
 #: pairs that no query supports
 UNBOUNDED = (
-    (PLANES, PLANES, f"{{a}} against {{b}}: both are unbounded. {BOX} instead of one of them"),
-    (Kind.ENDLESS, Kind.ENDLESS, f"{{a}} against {{b}}: both are unbounded. Use a gjk3d.Mesh for one, or {BOTTOM}"),
+    (PLANES, PLANES, "{a} against {b}: half-spaces and planes are unbounded. Use a large Box for one of them"),
+    (
+        Kind.ENDLESS,
+        Kind.ENDLESS,
+        "{a} against {b}: two HeightFields without a bottom are both unbounded. Use a gjk3d.Mesh for one of them, or "
+        f"{BOTTOM}",
+    ),
     (Kind.ENDLESS, PLANES, f"{{a}} against {{b}}: both are unbounded. {BOX} instead of {{plane}}, or {BOTTOM}"),
 )
 

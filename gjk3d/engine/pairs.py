@@ -493,7 +493,7 @@ class Pairs:
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):
                 raise ShapeError(
-                    f"poses has {len(matrices)} rows of two poses, expected {len(pairs)}, a row for each row of "
+                    f"poses has {len(matrices)} rows of two poses, expected {len(pairs)}, one for each row of "
                     "index_pairs"
                 )
             try:

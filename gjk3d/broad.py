@@ -1,17 +1,15 @@
-"""Binary trees of axis-aligned boxes: nodes, searches, and the tree as an object.
+"""Binary trees of axis-aligned boxes (the broad phase): nodes, searches, and the class `Tree`.
 
-A tree is a set of plain arrays. It changes leaf by leaf or is built at once. Leaf k is node k, so no search is needed.
-The first nodes are reserved for leaves, and inner nodes come after them. A new leaf is inserted at the place where the
-boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree balanced.
+A tree is a set of plain arrays. It changes leaf by leaf or is built at once. Leaf k is node k, so leaves need no table.
+The first nodes are reserved for leaves, and inner nodes follow them. A new leaf is inserted where the boxes grow least
+(Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree balanced.
 
-`build` makes a whole tree from the top. Leaves are sorted by their middles into bins along the axis on which the
-middles spread most. Each node is cut between the two bins for which the sum of surface times number of leaves is least
-(Wald, On fast construction of SAH-based bounding volume hierarchies, 2007).
+`build` builds a whole tree from the root. Leaves are sorted by their middles into bins along the axis on which the
+middles spread most. A node is divided between two bins, where the sum of surface times number of leaves is least (Wald,
+On fast construction of SAH-based bounding volume hierarchies, 2007).
 
-Searches return candidate pairs and ray hits, and miss no true pair or hit. A search stops when its output array is
-full, and the next call continues from its stack.
-
-`Tree` has boxes that are inserted, moved and removed, and searched for pairs and ray hits.
+Searches return candidate pairs and candidate ray hits, and miss no true pair or hit. A search stops when its output
+array is full, and the next call continues from its stack.
 """
 
 from __future__ import annotations
@@ -27,10 +25,10 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 # --- nodes -----------------------------------------------------------------------------------------------------------
 
 
-#: columns of a node's links; the height of a leaf is 0, of a place without one -1
+#: columns of a node's links; the height of a leaf is 0, and the height of an unused node is -1
 PARENT, LEFT, RIGHT, HEIGHT = range(4)
 LINKS = 4
-#: state of a tree: root or -1, first unused inner node or -1 (linked to the others by PARENT), number of leaves
+#: state of a tree: root or -1, first unused inner node or -1, number of leaves (PARENT links the unused nodes)
 ROOT, FREE, LEAVES = range(3)
 STATE = 3
 BOX = 6  #: floats of a box: least corner, greatest corner
@@ -70,7 +68,7 @@ def fit(boxes: Array, links: Ints, node: int) -> bool:
 
 @kernel
 def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> None:
-    """Replace a child of a node by another node."""
+    """Replace the child ``old`` of the node ``parent`` by the node ``new``, which becomes the root without a parent."""
     links[new, PARENT] = parent
     if parent < 0:
         state[ROOT] = new
@@ -82,7 +80,7 @@ def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> 
 
 @kernel
 def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
-    """Rotate a node if its children's heights differ by two or more; return the node that is now in its place."""
+    """Rotate a node if the heights of its children differ by two or more; return the node that replaces it."""
     low, high = links[node, LEFT], links[node, RIGHT]
     if links[low, HEIGHT] > links[high, HEIGHT]:
         low, high = high, low
@@ -104,7 +102,7 @@ def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
 
 @kernel
 def mend(boxes: Array, links: Ints, state: Ints, node: int) -> None:
-    """Fit and balance a node and its ancestors until nothing changes."""
+    """Fit and balance a node and its ancestors, up to the first node that does not change."""
     while node >= 0:
         changed = fit(boxes, links, node)
         top = balanced(boxes, links, state, node)
@@ -119,7 +117,7 @@ def best_sibling(boxes: Array, links: Ints, root: int, leaf: int) -> int:
     node = root
     while links[node, HEIGHT] > 0:
         joined = joined_area(boxes, node, leaf)
-        grown = joined - area(boxes, node)  # growth of this node, for every place below it
+        grown = joined - area(boxes, node)  # growth of this node if the leaf is inserted anywhere below it
         a, b = links[node, LEFT], links[node, RIGHT]
         cost_a, cost_b = joined_area(boxes, a, leaf) + grown, joined_area(boxes, b, leaf) + grown
         if links[a, HEIGHT] > 0:
@@ -185,7 +183,7 @@ def holds(boxes: Array, node: int, box: Box) -> bool:
 
 @entry
 def put_boxes(boxes: Array2, leaves: Ints1, fresh: Array2) -> None:
-    """Write the boxes of leaves without changing the tree."""
+    """Write the boxes ``fresh`` of leaves. The boxes of inner nodes do not change."""
     for k in range(leaves.shape[0]):
         for c in range(6):
             boxes[leaves[k], c] = fresh[k, c]
@@ -193,7 +191,7 @@ def put_boxes(boxes: Array2, leaves: Ints1, fresh: Array2) -> None:
 
 @entry
 def insert_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
-    """Insert leaves with their boxes."""
+    """Insert leaves with the boxes ``fresh``."""
     for k in range(leaves.shape[0]):
         for c in range(6):
             boxes[leaves[k], c] = fresh[k, c]
@@ -209,7 +207,7 @@ def remove_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1) -> Non
 
 @kernel
 def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> None:
-    """Set the box of a leaf, and insert the leaf again unless the box is inside the box of its grandparent."""
+    """Set the box of a leaf, and insert the leaf again unless its new box is inside the box of its grandparent."""
     above = links[leaf, PARENT]
     if above >= 0 and links[above, PARENT] >= 0:
         above = links[above, PARENT]
@@ -233,9 +231,9 @@ def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: A
 
 @entry
 def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
-    """Fit all inner nodes to moved leaves; return the sum of their surface areas, which measures the search cost.
+    """Fit all inner nodes to moved leaves; return the sum of half their surface areas, which measures the search cost.
 
-    ``order`` is scratch for as many nodes as there are.
+    ``order`` is scratch for all inner nodes.
     """
     root = state[ROOT]
     if root < 0 or links[root, HEIGHT] == 0:
@@ -256,9 +254,9 @@ def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
     return total
 
 
-BINS = 16
-BIN = 7  #: floats of a bin: a box, and how many leaves
-SPAN = 4  #: ints of a pending node: first leaf, end of its leaves, parent, side
+BINS = 16  #: bins along an axis
+BIN = 7  #: floats of a bin: a box, and the number of leaves
+SPAN = 4  #: ints of a pending node: first leaf, end of its leaves, parent, column of the parent's link to it
 
 
 @kernel
@@ -275,7 +273,7 @@ def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> No
 
 @kernel
 def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float, float]:
-    """Return the axis along which the middles of leaves spread most, and twice their minimum and spread along it."""
+    """Return the axis on which the middles of leaves spread most, twice their minimum, and twice their spread on it."""
     axis, least, most = 0, 0.0, -1.0
     for c in range(3):
         low, high = inf, -inf
@@ -289,7 +287,7 @@ def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float
 
 @kernel
 def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
-    """Enlarge bin k to contain a box."""
+    """Enlarge bin k so that it contains the box of a node."""
     for c in range(3):
         bins[k, c] = min(bins[k, c], boxes[node, c])
         bins[k, 3 + c] = max(bins[k, 3 + c], boxes[node, 3 + c])
@@ -297,7 +295,10 @@ def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
 
 @kernel
 def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Array) -> int:
-    """Sort leaves start to stop into two halves; return the index at which the second half starts."""
+    """Divide leaves start to stop of ``order`` into two groups; return the index at which the second group starts.
+
+    ``bins`` and ``costs`` are scratch.
+    """
     axis, least, spread = widest(boxes, order, start, stop)
     half = start + (stop - start) // 2
     if stop - start == 2 or not spread > 0.0 or not spread < inf:
@@ -314,7 +315,8 @@ def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Ar
         which = int((boxes[leaf, axis] + boxes[leaf, 3 + axis] - least) * scale)
         grow(bins, which, boxes, leaf)
         bins[which, 6] += 1.0
-    # the first sweep computes the costs before each cut, the second adds those after it; the last row is scratch
+    # the first sweep computes the cost of the bins before each cut, and the second adds that of the bins after it; the
+    # last row of ``bins`` is scratch
     for sweep in range(2):
         for c in range(3):
             bins[BINS, c], bins[BINS, 3 + c] = inf, -inf
@@ -348,18 +350,18 @@ def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Ar
 
 @entry
 def build(
-    boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, room: int, waiting: Ints2, bins: Array2,
+    boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, capacity: int, waiting: Ints2, bins: Array2,
     costs: Array1,
 ) -> float:  # fmt: skip
-    """Build the tree of the first ``count`` leaves of ``order``; return the sum of the inner nodes' surface areas.
+    """Build the tree of the first ``count`` leaves of ``order``; return the sum of half the inner nodes' surface areas.
 
-    ``room`` is the capacity for leaves. Scratch arrays are ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN)
-    and ``costs`` (BINS).
+    ``capacity`` is the number of nodes for leaves. ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN) and
+    ``costs`` (BINS) are scratch.
     """
-    for k in range(room):
+    for k in range(capacity):
         links[k, HEIGHT] = -1
     state[ROOT], state[LEAVES] = -1, count
-    used, top = room, 0
+    used, top = capacity, 0
     if count > 0:
         waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, count, -1, 0
         top = 1
@@ -385,9 +387,9 @@ def build(
             state[ROOT] = node
         else:
             links[parent, side] = node
-    for node in range(used - 1, room - 1, -1):  # children have higher numbers than their parents
+    for node in range(used - 1, capacity - 1, -1):  # children have higher indices than their parents
         links[node, HEIGHT] = max(links[links[node, LEFT], HEIGHT], links[links[node, RIGHT], HEIGHT]) + 1
-    last = 2 * room - 1
+    last = 2 * capacity - 1
     for node in range(used, last):
         links[node, HEIGHT] = -1
         links[node, PARENT] = node + 1 if node + 1 < last else -1
@@ -398,12 +400,12 @@ def build(
 # --- searches --------------------------------------------------------------------------------------------------------
 
 
-_PAD = 3e-14  #: enlargement of a box, relative to its distance from the origin of a ray: four times the error of a ray
+_PAD = 3e-14  #: enlargement of a box for rays, relative to its distance from the ray's origin: four times the error
 
 
 @inlined
 def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
-    """Return whether two boxes are within a distance along every axis. Rounding never hides a pair."""
+    """Return whether box a of p and box b of q are within a distance along every axis. Rounding never hides a pair."""
     return bool(
         p[a, 0] - q[b, 3] <= within
         and q[b, 0] - p[a, 3] <= within
@@ -416,9 +418,9 @@ def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
 
 @inlined
 def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tuple[int, bool]:
-    """Replace the pair of nodes of one tree in row ``top`` by the near pairs of their children.
+    """Replace the pair of nodes in row ``top`` of the stack by the pairs of their children that are near each other.
 
-    Returns the new height of the stack, and whether the pair consists of two leaves, which stay on the stack.
+    Both nodes are in the same tree. Returns the new height of the stack, and whether the pair consists of two leaves.
     """
     a, b = stack[top, 0], stack[top, 1]
     if a == b:
@@ -449,13 +451,12 @@ def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tu
 
 @entry
 def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2) -> tuple[int, int]:
-    """Write pairs of leaves of one tree; return their number, and the number of node pairs left on the stack.
+    """Write pairs of leaves of a tree; return their number, and the number of node pairs that remain on the stack.
 
     The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more.
     """
     count = 0
-    room = pairs.shape[0]
-    while top > 0 and count < room:
+    while top > 0 and count < pairs.shape[0]:
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
         top, leaves = split(boxes, links, within, stack, top)
@@ -489,11 +490,11 @@ def split_between(
 
 @kernel
 def along_ray(boxes: Array, node: int, starts: Array, directions: Array, k: int, far: float) -> bool:
-    """Return whether ray k may hit the box of a node within a distance, by slabs that are enlarged for rounding."""
+    """Return whether ray k may hit the box of a node within the distance ``far``. The box is enlarged for rounding."""
     pad = 0.0
     for c in range(3):
         pad += _PAD * (abs(boxes[node, c] - starts[k, c]) + abs(boxes[node, 3 + c] - starts[k, c]))
-    # directions are unit vectors, so the wider slabs move the entry by at least the padding
+    # directions are unit vectors, so the enlarged box moves the entry by at least the padding
     enter, leave = 0.0, far + pad
     for c in range(3):
         low, high = boxes[node, c] - starts[k, c] - pad, boxes[node, 3 + c] - starts[k, c] + pad
@@ -512,20 +513,19 @@ def along_rays(
     boxes: Array2, links: Ints2, root: int, starts: Array2, directions: Array2, far: float, first: int, stack: Ints2,
     pairs: Ints2, top: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Write pairs of a ray and a leaf, starting with ray ``first``.
+    """Write pairs of a ray and a leaf that it may hit, starting with ray ``first``.
 
-    Returns the number of pairs, the ray to continue with, and the number of this ray's nodes left on the stack. The
-    stack needs one row for each level of the tree, and one more.
+    Returns the number of pairs, the ray at which the next call continues, and the number of nodes of this ray that
+    remain on the stack. The stack needs a row for each level of the tree, and one more.
     """
     count = 0
-    room = pairs.shape[0]
     ray = first
     while ray < starts.shape[0]:
         if top == 0 and along_ray(boxes, root, starts, directions, ray, far):
             stack[0, 0] = root
             top = 1
         while top > 0:
-            if count == room:
+            if count == pairs.shape[0]:
                 return count, ray, top
             top -= 1
             node = stack[top, 0]
@@ -544,13 +544,13 @@ def along_rays(
 # --- the tree as an object -------------------------------------------------------------------------------------------
 
 
-_CHUNK = 65536  #: pairs of one kernel call, at most
-_FEW = 8  #: leaves are moved one by one if they are fewer than one in this number
-_WORSE = 1.3  #: growth of the surfaces of a tree at which it is built again
+_CHUNK = 65536  #: most pairs of a kernel call
+_FEW = 8  #: leaves are inserted or moved one by one if they are less than this fraction (1 / 8) of all leaves
+_WORSE = 1.3  #: growth of the sum of surface areas, above which a tree is built again
 
 
 def box_gaps(a: Array, b: Array) -> Array:
-    """Return the distances of boxes, (n, 6) each, row by row."""
+    """Return the distance of each box in row k of ``a`` from the box in row k of ``b``, (n,). Boxes are (n, 6)."""
     gaps = np.maximum(np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]), 0.0)
     lengths: Array = np.sqrt((gaps * gaps).sum(axis=1))
     return lengths
@@ -576,18 +576,18 @@ class Tree:
 
     @property
     def leaves(self) -> Ints:
-        """The numbers of all leaves, ascending."""
+        """The indices of all leaves, ascending."""
         numbers: Ints = np.flatnonzero(self.links[: self._capacity, HEIGHT] == 0)
         return numbers
 
     @property
     def bounds(self) -> Array:
-        """The box of all leaves, (6,) float. Without leaves it is from infinity to minus infinity."""
+        """The box around all leaves, (6,) float. Without leaves it is from infinity to minus infinity."""
         root = int(self.state[ROOT])
         return np.repeat((inf, -inf), 3) if root < 0 else self.boxes[root].copy()
 
     def reserve(self, capacity: int) -> None:
-        """Grow the arrays so that leaves may have numbers below ``capacity``."""
+        """Enlarge the arrays so that leaves may have indices below ``capacity``."""
         if capacity <= self._capacity:
             return
         capacity = max(capacity, 2 * self._capacity, 16)
@@ -606,9 +606,9 @@ class Tree:
         self._changes = 0
 
     def changed(self, count: int) -> None:
-        """Count leaves that are changed one by one. After half of them, build the tree again, because it has degraded.
+        """Count leaves that are changed one by one, and build the tree again after half as many changes as leaves.
 
-        A caller that moves leaves by `move_leaf` calls this first.
+        Single changes make the tree worse. A caller that moves leaves by `move_leaf` must call this method first.
         """
         self._changes += count
         if 2 * self._changes > self.state[LEAVES] + 16:
@@ -628,12 +628,12 @@ class Tree:
         self._build(np.concatenate([before, leaves]))
 
     def remove(self, leaves: Ints) -> None:
-        """Remove leaves."""
+        """Remove leaves from the tree."""
         remove_many(self.boxes, self.links, self.state, leaves)
         self.changed(len(leaves))
 
     def move(self, leaves: Ints, boxes: Array) -> None:
-        """Set the boxes of leaves, (m, 6), and restructure the tree where they move far."""
+        """Set the boxes of leaves, (m, 6). The tree is restructured or built again if they move far."""
         if len(leaves) * _FEW < self.state[LEAVES]:
             move_many(self.boxes, self.links, self.state, leaves, boxes)
             self.changed(len(leaves))
@@ -664,7 +664,10 @@ class Tree:
     def along_rays(
         self, starts: Array, directions: Array, far: float = inf, block_size: int = _CHUNK
     ) -> Iterator[Ints]:
-        """Yield blocks of (m, 2): a ray, and a leaf whose box the ray may hit. ``directions`` are unit vectors."""
+        """Yield blocks of pairs, (m, 2): the index of a ray, and of a leaf whose box the ray may hit.
+
+        ``directions`` are unit vectors. Boxes farther than ``far`` are ignored.
+        """
         root = int(self.state[ROOT])
         if root < 0:
             return

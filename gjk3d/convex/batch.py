@@ -1,10 +1,10 @@
-"""Batches of convex shapes: their rows, and many pairs in one call.
+"""Batches of convex shapes: packed shapes, pose rows, and many pairs in one call.
 
-The input of the kernels are shapes packed into two arrays, poses as rows, and the canonical order of A and B. Many
-pairs are solved in chunks, on threads or the GPU, and again with more scratch memory where it was full.
+The kernels expect shapes packed into two arrays, poses as rows, and A and B in a canonical order. Many pairs are solved
+in chunks, on threads or the GPU. Pairs whose scratch memory was too small are solved again with more.
 
 `solve_batch` and `collide_batch` accept pairs as rows for the kernels. `PackedShapes` also solves pairs that the
-kernels do not support, and rows that need the exact stage, by the handlers of two shapes.
+kernels do not support, and pairs that need exact arithmetic, by the handlers of two shapes.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ from gjk3d.typing import Array, Bools, Ints
 
 
 class Rows(NamedTuple):
-    """Poses of a checked query as rows for kernels, their number, and whether the caller passed a stack."""
+    """The poses of a checked query as rows for the kernels, and settings of the query."""
 
-    a: Array
+    a: Array  #: pose rows of A, one for each query, or a single row for all
     b: Array
-    total: int
-    stacked: bool
+    total: int  #: number of queries
+    stacked: bool  #: whether the caller passed a stack of poses
     workers: int = 1
     on_gpu: bool = False  #: the GPU solves the rows that it supports
-    joined: Array | None = None  #: the rows of A, then those of B, if they are in one array
+    joined: Array | None = None  #: the rows of A, then those of B, if they are in a single array
 
     def swapped(self) -> Rows:
-        """Return the rows with A and B exchanged."""
+        """Return the query with A and B exchanged."""
         return self.at(self.b, self.a)
 
     def at(self, a: Array, b: Array, total: int | None = None) -> Rows:
-        """Return the same query at other poses."""
+        """Return the query at other poses. ``total`` is their number if it differs."""
         return Rows(a, b, self.total if total is None else total, self.stacked, self.workers, self.on_gpu)
 
     def joined_poses(self) -> Array:
-        """Return the rows of A, then those of B."""
+        """Return the rows of A, then those of B, in a single array."""
         return np.concatenate([self.a, self.b]) if self.joined is None else self.joined
 
 
 class Wanted(NamedTuple):
-    """Request for distances: a mode of `gjk3d.narrow.solve` or `FACETS`, and the limits at which the solver stops."""
+    """The settings of a query for distances."""
 
-    mode: int
+    mode: int  #: a mode of `gjk3d.narrow.solve`, `FACETS` or `FAST`
     max_distance: float = inf
     tol: float = 0.0
-    log: list[Array] | None = None  #: its item 0 receives the steps of the solver
-    normals: bool = True  #: False if only the bounds are needed for bodies that intersect
+    log: list[Array] | None = None  #: a list whose item 0 is replaced by the log of the solver
+    normals: bool = True  #: False if bodies that intersect need only bounds
 
 
 def empty_answers(count: int) -> tuple[Array, Ints]:
@@ -69,7 +69,7 @@ def empty_answers(count: int) -> tuple[Array, Ints]:
 
 
 def answers_of(result: Any, count: int) -> Array:
-    """Return a `gjk3d.results.Distance` as rows of `gjk3d.narrow.solve`."""
+    """Return a `gjk3d.results.Distance` of ``count`` pairs as rows of `gjk3d.narrow.solve`."""
     answers = np.empty((count, FLOATS))
     answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
     answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
@@ -80,21 +80,22 @@ solver = per_thread(lambda: Solver(new_workspace(FIRST_POINTS), *empty_answers(1
 
 
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
-    """Return the ranks that decide the order of two shapes in the kernels; for equal ranks the poses decide.
+    """Return the ranks of A and B. Kernels solve the shape of lower rank as A.
 
-    With this order the result of (b, a) has the bits of the mirrored result of (a, b).
+    The order of the poses decides if the ranks are equal. With this order the result of (b, a) has the bits of the
+    mirrored result of (a, b).
     """
     first, second = a._order, b._order
     return int(first > second), int(first < second)
 
 
 def pack_shapes(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
-    """Return the concatenated ints and floats of shapes, and the two indices at which each shape begins."""
+    """Return the concatenated integers and floats of shapes, and the indices (n, 2) at which each shape begins."""
     return join_packed([shape._packed for shape in shapes])
 
 
 def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints]:
-    """Return packed shapes concatenated, in the form of `pack_shapes`."""
+    """Return packed shapes in the form of `pack_shapes`."""
     ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
     starts = list(accumulate(packed, lambda at, shape: (at[0] + len(shape[0]), at[1] + len(shape[1])), initial=(0, 0)))
@@ -102,7 +103,7 @@ def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints
 
 
 def later(rows: Rows) -> tuple[Array, Array, Bools]:
-    """Return the poses of A and of B row by row, and the rows with a lexicographically greater pose of A."""
+    """Return a pose row of A and of B for each query, and which queries have a lexicographically greater row of A."""
     first, second = np.broadcast_arrays(rows.a, rows.b)
     differ = first != second
     column = differ.argmax(axis=1)
@@ -111,7 +112,7 @@ def later(rows: Rows) -> tuple[Array, Array, Bools]:
 
 
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
-    """Return shapes and poses in the order of `ranks`, and which rows were swapped: True, False or a mask."""
+    """Return A, B and their poses in the order of `ranks`, and which queries were swapped: True, False or a mask."""
     rank_a, rank_b = ranks(a, b)
     if rank_a < rank_b:
         return a, b, rows, False
@@ -127,7 +128,10 @@ def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
 
 
 def mirror(out: Array, which: Any) -> Array:
-    """Convert the results of (b, a) to results of (a, b) in the swapped rows of ``out``, and return ``out``."""
+    """Convert results of (b, a) to results of (a, b) in the rows ``which`` of ``out``, and return ``out``.
+
+    ``which`` is True for all rows, False for none, or a mask or indices.
+    """
     if which is False:
         return out
     chosen = slice(None) if which is True else which
@@ -138,7 +142,7 @@ def mirror(out: Array, which: Any) -> Array:
 
 
 def select_rows(rows: Array, which: Ints) -> Array:
-    """Return the selected rows of poses, or the single row if it is for all queries."""
+    """Return the pose rows of the queries ``which``, or the single row if it belongs to all queries."""
     return rows[which] if len(rows) > 1 else rows
 
 
@@ -148,21 +152,21 @@ def select_rows(rows: Array, which: Ints) -> Array:
 NO_CACHE = np.empty((0, MEMORY))
 NO_POSE = np.empty((0, 4))
 _CHUNK = 4096  #: greatest number of rows in a call of a kernel, so that Ctrl-C takes effect between two calls
-_LEAST = 64  #: fewer rows are not worth a thread
+_LEAST = 64  #: least number of rows for a thread
 _CACHE = 1 << 17  #: numbers that fit into the cache of a core
-_BLOCK = _CACHE // 4  #: the share of the cache for shapes B; a shape A, poses and results take the rest
+_BLOCK = _CACHE // 4  #: numbers of shapes B in a block; a shape A, poses and results use the rest of the cache
 _WORTH = 256  #: numbers of shapes per pair, above which hardly any shape would be used again from the cache
-#: greatest numbers of vertices: EPA is finite on polytopes, and more vertices do not help on curved shapes
+#: greatest numbers of EPA's vertices: on polytopes EPA ends before, and on curved shapes more vertices do not help
 MOST_POINTS, MOST_CURVED_POINTS = 65536, 1024
 
 
 def either(kinds: Bools, which: Ints) -> Bools:
-    """Return which pairs have at least one shape for which ``kinds`` is True."""
+    """Return which pairs have a shape for which ``kinds`` is True. ``which`` are the two shapes of each pair."""
     return np.asarray(kinds[which[:, 0]] | kinds[which[:, 1]])
 
 
 def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
-    """Call ``task(start, stop)`` for chunks of all rows, on ``workers`` threads; kernels release the GIL."""
+    """Call ``task(start, stop)`` for chunks of ``total`` rows, on ``workers`` threads. Kernels release the GIL."""
     chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
     if workers == 1 or total <= chunk:
         for start in range(0, total, chunk):
@@ -181,10 +185,10 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: i
 
 
 def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order of pairs. Pairs of equal shapes follow each other if the shapes are large.
+    """Set the order of the pairs in ``table`` so that consecutive pairs use shapes that are already in the cache.
 
-    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: pairs
-    are ordered by blocks of shapes B that fit into the cache, then by A. Results do not depend on the order.
+    ``numbers`` is the length of the packed arrays. Pairs are ordered by blocks of shapes B that fit into the cache,
+    then by A. Small and very large sets of shapes keep their order. Results do not depend on the order.
     """
     table[:, TURN] = 0
     if _CACHE < numbers < _WORTH * len(table):
@@ -195,7 +199,7 @@ def order_for_cache(table: Ints, numbers: int) -> None:
 def collide_batch(
     pairs: PairRows, total: int, margin: float, workers: int = 1, on_gpu: bool = False, cache: Array = NO_CACHE
 ) -> Ints:
-    """Return the results of `quick_collide` for all rows; 2 means that the signed distance decides."""
+    """Return the results of `quick_collide` for ``total`` queries. For a 2 the signed distance decides."""
     answer = np.empty(total, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
@@ -203,7 +207,7 @@ def collide_batch(
         collide_many(pairs, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, cache)
 
     if on_gpu:
-        from gjk3d._kernels.gpu import Output, PerThread  # numba-cuda is loaded only for queries on the GPU
+        from gjk3d._kernels.gpu import Output, PerThread  # loads numba-cuda
         from gjk3d._kernels.gpu import run as run_on_gpu
 
         simplex = PerThread(workspace_of(FIRST_POINTS).simplex)
@@ -217,9 +221,10 @@ def solve_batch(
     pairs: PairRows, request: Request, curved: Bools | slice, out: Array, flags: Ints, workers: int = 1,
     on_gpu: bool = False, cache: Array = NO_CACHE,
 ) -> None:  # fmt: skip
-    """Fill ``out`` and ``flags`` for all rows as `gjk3d.narrow.solve` does, with as much scratch memory as a row needs.
+    """Write the results of `gjk3d.narrow.solve.solve_many` for all queries to ``out`` and ``flags``.
 
-    ``curved`` selects the rows that do not consist of two polytopes.
+    Queries whose scratch memory is too small are solved again with more. ``curved`` selects the queries that do not
+    consist of two polytopes.
     """
 
     def run(start: int, stop: int, points: int, request: Request) -> None:
@@ -243,16 +248,16 @@ def _solve_on_gpu(pairs: PairRows, request: Request, out: Array, flags: Ints) ->
     workspace = PerThread(workspace_of(FIRST_POINTS))
     arguments = pairs, NO_POSE, NO_POSE, request, 0, len(out), workspace, Output(out), Output(flags), NO_CACHE
     run(solve_many, arguments)
-    if request.tol == 0.0:  # the CPU solves rows with wide intervals again, like polytopes too large for the workspace
+    if request.tol == 0.0:  # the CPU solves rows with wide intervals again
         flags[(flags[:, 2] == 0) & (flags[:, 0] != narrow.BEYOND), 3] = 1
 
 
 class PackedShapes:
-    """Shapes that are packed one after another, and the queries on many pairs of them.
+    """Shapes that are packed one after another, and queries on many pairs of them.
 
-    ``which`` are the two shapes of each pair. ``table`` has the rows of the pairs for the kernels, and ``rows`` the
-    poses. The handlers of two shapes solve pairs with a shape in ``singly``, and pairs of polytopes with a wide
-    interval, which need the exact stage.
+    The methods have common arguments. ``which`` contains the two shapes of each pair, ``table`` the rows of the pairs
+    for the kernels, and ``rows`` the pose rows. The handlers of two shapes solve pairs with a shape in ``singly``. They
+    also solve pairs of polytopes with a wide interval, by exact arithmetic.
     """
 
     __slots__ = ("floats", "handlers", "ints", "shapes", "singly")
@@ -264,7 +269,7 @@ class PackedShapes:
         self, which: Ints, table: Ints, rows: Array, margin: float, workers: int = 1, on_gpu: bool = False,
         cache: Array = NO_CACHE,
     ) -> Bools:  # fmt: skip
-        """Return which pairs are not proven farther apart than a margin."""
+        """Return which pairs collide: those that are not proven to be farther apart than ``margin``."""
         order_for_cache(table, len(self.ints) + len(self.floats))
         singly = either(self.singly, which)
         alone = singly.nonzero()[0]
@@ -303,14 +308,14 @@ class PackedShapes:
     def collide_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
-        """Write whether some pairs collide, by the handlers of their two shapes."""
+        """Write whether the pairs ``some`` collide to ``answer``, by the handlers of their two shapes."""
         for a, b, group, placed in self.by_shapes(which, table, rows, some):
             answer[group] = self.handlers(a, b).collide(a, b, placed, margin)
 
     def solve_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, wanted: Wanted, out: Array, flags: Ints
     ) -> None:
-        """Write the distances of some pairs, by the handlers of their two shapes."""
+        """Write the distances of the pairs ``some`` to ``out`` and ``flags``, by the handlers of their two shapes."""
         for a, b, group, placed in self.by_shapes(which, table, rows, some):
             answers, marks = empty_answers(len(group))
             convex = isinstance(a, Shape) and isinstance(b, Shape)
@@ -319,7 +324,7 @@ class PackedShapes:
             out[group], flags[group] = answers, marks
 
     def by_shapes(self, which: Ints, table: Ints, rows: Array, some: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
-        """Yield the pairs of ``some`` grouped by their two shapes: the shapes, the pairs, and their poses."""
+        """Yield groups of the pairs ``some`` with the same two shapes: both shapes, the pairs, and their poses."""
         if not len(some):
             return
         order = some[np.lexsort((which[some, 1], which[some, 0]))]

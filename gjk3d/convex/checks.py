@@ -16,10 +16,8 @@ from gjk3d.typing import Array
 from gjk3d.wording import kind_of, with_article
 
 MOST_WORKERS = 1024
-FACETS, FAST = (
-    3,
-    4,
-)  #: modes in addition to those of `gjk3d.narrow.solve`: the separating axis test, fast depth of bodies
+#: modes in addition to those of `gjk3d.narrow.solve`: the separating axis test, and the fast depth of non-convex bodies
+FACETS, FAST = 3, 4
 _FLOAT, _THREE = np.dtype(np.float64), (3,)
 _GREATEST = float(np.finfo(np.float64).max)
 _EXACT_INTEGERS = 2**53  #: smaller integers are exact in float64
@@ -29,14 +27,16 @@ _MODES = {
 
 
 def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
-    """Raise unless both are polytopes; they must be sharp unless ``rounded`` is True."""
+    """Raise unless a and b are polytopes. Polytopes with a radius are accepted if ``rounded``.
+
+    ``what`` names the caller's option or function in the error.
+    """
     for name, shape in (("a", a), ("b", b)):
         sharp = rounded or shape._packed[1][layout.RADIUS] == 0.0
         if not (shape._packed[0][layout.POLYTOPE] and sharp):
             raise UnsupportedPair(
-                f"{name} is a {type(shape).__name__}, but {what} needs "
-                f"polytopes{' or rounded polytopes' if rounded else ''}."
-                " Use signed_distance, whose normal is the best axis of any pair."
+                f"{name} is {kind_of(shape)}, but {what} needs polytopes{' or rounded polytopes' if rounded else ''}. "
+                "Use signed_distance, whose normal is the best axis of any pair."
             )
 
 
@@ -55,35 +55,28 @@ def _type_name(kind: type) -> str:
 
 
 def line_for(value: Any) -> str:
-    """Return the cure for an object of another library, an empty string for an unknown type."""
+    """Return the cure of an error for an object of another library, or an empty string for an unknown type."""
     lines = (_LINES.get(_type_name(kind)) for kind in type(value).__mro__)
     line = next((line for line in lines if line), None)
     return f"pass {line}" if line else ""
 
 
 def no_shape(name: str, value: Any) -> Gjk3dError:
-    """Return the error for an argument that is not a convex shape, with the line that converts it."""
+    """Return the error for the argument ``name``, which is not a shape or body, with the call that converts it."""
     if isinstance(value, type):
         return UnsupportedPair(f"{name} is the class {value.__name__}, expected an object, {value.__name__}(...)")
-    if callable(getattr(value, "hull", None)):
-        return UnsupportedPair(f"{name} is {kind_of(value)}, expected a convex shape. Use its convex hull, hull().")
     line = line_for(value)
     if line:
-        return UnsupportedPair(f"{name} is {with_article(_type_name(type(value)))}: {line}")
-    if callable(getattr(value, "surface", None)):
-        return UnsupportedPair(
-            f"{name} is {kind_of(value)}, which is unbounded, expected a convex shape. "
-            "Use gjk3d.ConvexHull(shape.surface().vertices)."
-        )
+        return UnsupportedPair(f"{name} is {with_article(_type_name(type(value)))}, expected a shape of gjk3d: {line}")
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
             f"{name} is {with_article(_type_name(type(value)))}, expected a shape. "
-            "Pass gjk3d.Mesh(mesh.vertices, mesh.faces), or gjk3d.ConvexHull(mesh.vertices)"
+            "Pass gjk3d.Mesh(mesh.vertices, mesh.faces), or gjk3d.ConvexHull(mesh.vertices)."
         )
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 3:
         return UnsupportedPair(
-            f"{name} is an array, {value.shape}, expected a shape. Pass gjk3d.ConvexHull(points), or "
-            "gjk3d.PointCloud(points, radius)"
+            f"{name} is an array of shape {value.shape}, expected a shape such as gjk3d.ConvexHull(points) or "
+            "gjk3d.PointCloud(points, radius)."
         )
     library = type(value).__module__.partition(".")[0]
     description = kind_of(value) if library in ("builtins", "gjk3d") else with_article(_type_name(type(value)))
@@ -91,29 +84,29 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 
 def is_finite(value: Any) -> bool:
-    """Return whether a value is one finite number in the range of float64."""
+    """Return whether a value is a single finite real number in the range of float64."""
     if type(value) is float:
         return -_GREATEST <= value <= _GREATEST
-    if isinstance(value, np.floating):  # the comparison below would convert the greatest float64 to infinity in float32
+    if isinstance(value, np.floating):  # a comparison with a float32 would convert the greatest float64 to infinity
         value = float(value)
     size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf
     return bool(size <= _GREATEST)
 
 
 def check_margin(margin: Any, what: str = "margin", unit: str = "") -> None:
-    """Raise unless `collide` accepts the margin."""
+    """Raise unless the margin is a finite number. ``what`` names the argument, and ``unit`` is added to the error."""
     if not is_finite(margin):
         raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number{unit}")
 
 
 def check_workers(workers: Any) -> None:
-    """Raise unless ``workers`` is a number of threads."""
+    """Raise unless ``workers`` is a valid number of threads."""
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
         raise ShapeError(f"workers is {workers!r}, expected a number of threads from 1 to {MOST_WORKERS}")
 
 
 def check_device(device: Any) -> bool:
-    """Return whether the GPU is requested; raise if it is unavailable, or for an unknown device."""
+    """Return whether ``device`` requests the GPU. Raise if the GPU is unavailable, or the device is unknown."""
     if device == "cpu":
         return False
     if device != "cuda":
@@ -132,13 +125,13 @@ def check_device(device: Any) -> bool:
 def check_limits(max_distance: Any, tol: Any) -> None:
     """Raise unless `distance` accepts ``max_distance`` and ``tol``."""
     if not (is_finite(max_distance) or (isinstance(max_distance, Real) and max_distance == inf)) or max_distance < 0:
-        raise ShapeError(f"max_distance is {max_distance!r:.80}, expected one number, at least 0")
+        raise ShapeError(f"max_distance is {max_distance!r:.80}, expected a number of at least 0")
     if tol is not None and (not is_finite(tol) or tol < 0):
-        raise ShapeError(f"tol is {tol!r}, expected a number, at least 0, relative to the pair's size")
+        raise ShapeError(f"tol is {tol!r:.80}, expected a number of at least 0, relative to the pair's size")
 
 
 def depth_mode(depth: str) -> int:
-    """Return the mode for the name of a depth algorithm."""
+    """Return the mode of the kernels for the argument ``depth`` of `gjk3d.signed_distance`, or raise."""
     mode = _MODES.get(depth)
     if mode is None:
         raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa', 'facets', 'tight' or 'fast'")
@@ -146,7 +139,7 @@ def depth_mode(depth: str) -> int:
 
 
 def convex_mode(mode: int) -> int:
-    """Return the mode of the kernels for two convex shapes, whose "tight" and "fast" depths are the same."""
+    """Return the mode for two convex shapes, whose depths "tight" and "fast" are the same."""
     return narrow.SIGNED if mode == FAST else mode
 
 
@@ -157,7 +150,7 @@ def check_depth(depth: Any) -> None:
 
 
 def three(value: Any) -> Any:
-    """Return three numbers as a tuple for kernels; None for anything else, which the general path checks."""
+    """Return a value of three numbers as a tuple of floats, or None for other values, which need a full check."""
     kind = type(value)
     if kind is np.ndarray:
         return tuple(value.tolist()) if value.dtype is _FLOAT and value.shape == _THREE else None
@@ -171,7 +164,10 @@ def three(value: Any) -> Any:
 
 
 def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
-    """Return rows of three finite numbers of at most ``most``, and whether the argument was a stack."""
+    """Return the argument ``what`` as rows of three finite numbers, and whether it was a stack of rows.
+
+    Raises an error if the magnitude of a number exceeds ``most``.
+    """
     rows, stacked = unchecked_vectors(value, what)
     bad = np.flatnonzero(~(np.isfinite(rows) & (np.abs(rows) <= most)).all(axis=1))
     if len(bad):
@@ -183,14 +179,14 @@ def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
 
 
 def unchecked_vectors(value: Any, what: str, copy: bool = True) -> tuple[Array, bool]:
-    """Return rows of three numbers, which may be infinite or NaN, and whether the argument was a stack.
+    """Return the argument ``what`` as rows of three numbers, and whether it was a stack of rows.
 
-    Without ``copy`` the rows may be the caller's array.
+    The numbers may be infinite or NaN. Without ``copy`` the rows may be the caller's array.
     """
     try:
         raw = np.asarray(value)
     except ValueError:
-        raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three") from None
+        raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three numbers") from None
     if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
         raise ShapeError(f"{what} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers")
     rows = (np.array if copy else np.asarray)(raw, dtype=np.float64, order="C")

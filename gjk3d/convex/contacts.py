@@ -1,7 +1,4 @@
-"""Contacts of convex shapes: patches, and times of impact.
-
-Patches are computed for many pairs or many poses in one call. Times of impact are for motions as rows.
-"""
+"""Contact patches and times of impact of two convex shapes, for many pairs or many poses in one call."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from gjk3d.typing import Array, Ints
 
 
 def most_corners(shape: Shape) -> int:
-    """Return the greatest number of corners of a feature; the centre of a cap counts."""
+    """Return the greatest number of corners of a feature of a shape. The centre of a cap counts as a corner."""
     faces = shape._faces()[0]
     if faces[0] > 0:
         return int(np.diff(faces[1 : faces[0] + 2]).max())
@@ -40,21 +37,21 @@ _NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
 
 @per_thread
 def sheets_for(corners: int) -> manifold.Sheets:
-    """Return scratch for the corners of features and of polygons, given their greatest number."""
+    """Return scratch for features and polygons with at most this many corners."""
     return manifold.Sheets(np.empty((corners, 3)), np.empty((corners, 3)), np.empty((3, corners, 2)))
 
 
 class Faces(NamedTuple):
-    """The faces of shapes, concatenated."""
+    """The faces of shapes, one after another."""
 
     ints: Ints
     floats: Array
-    starts: Ints  #: where each shape begins in both arrays
+    starts: Ints  #: for each shape, the indices in both arrays at which its faces begin
     corners: Ints  #: for each shape, the greatest number of corners of a feature
 
 
 def faces_of(shapes: Sequence[Any]) -> Faces:
-    """Return the faces of shapes; objects that are not convex shapes have an empty list."""
+    """Return the faces of convex shapes. The lists of other objects are empty."""
     parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in shapes]
     starts = np.zeros((len(parts), 2), dtype=np.int64)
     starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
@@ -78,7 +75,11 @@ def faces_of_two(a: Shape, b: Shape) -> FacesOfTwo:
 def patch_points(
     pairs: PairRows, faces: FacesOfTwo, answers: Array, within: float, most: int | None, workers: int
 ) -> tuple[Array, Ints]:
-    """Return the points of contact patches, (m, columns, 7), padded with NaN, and the number of points of each pair."""
+    """Return the contact points of pairs, (m, columns, 7), padded with NaN, and the number of points of each pair.
+
+    ``answers`` contains the signed distances of the m pairs. ``within`` is the greatest gap of a point. ``most`` limits
+    the points of a pair and is the number of columns. If it is None, all points are returned.
+    """
     limits = manifold.PatchLimits(within, faces.capacity if most is None else min(most, faces.capacity))
     total = len(answers)
     count = np.zeros(total, dtype=np.int64)
@@ -88,7 +89,7 @@ def patch_points(
         points = np.full((stop - start, limits.most, manifold.POINT), np.nan)
         sheets = sheets_for(faces.capacity)
         manifold.contact_rows(pairs, faces.lists, answers, limits, start, stop, sheets, points, count)
-        # chunks differ in width until all counts are known
+        # the number of columns differs between chunks until all counts are known
         parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
 
     in_chunks(total, workers, run)
@@ -108,7 +109,10 @@ UP = np.array([0.0, 0.0, 1.0])  #: the normal for kernels on two bounded shapes,
 
 
 def impacts(a: Any, b: Shape, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
-    """Fill ``out`` and ``flags`` as `gjk3d.narrow.toi.impact_many` does; only A may be a half-space or plane."""
+    """Write times of impact to ``out`` and ``flags``, see `gjk3d.narrow.toi.impact_many`.
+
+    ``rows`` contains motion rows. Only A may be a half-space or a plane.
+    """
     ints, floats, row, is_plane = core_row(a, b)
     if is_plane:
         check_turn(a, rows.a)
@@ -124,6 +128,6 @@ def impacts(a: Any, b: Shape, rows: Rows, clearance: float, out: Array, flags: I
 
 
 def check_turn(plane: Shape, motions: Array) -> None:
-    """Raise if a half-space or plane rotates."""
+    """Raise if a motion of a half-space or plane is a rotation."""
     if motions[:, TURN:REFERENCE].any():
-        raise UnsupportedPair(f"time_of_impact: a {type(plane).__name__} cannot rotate. Use a large Box")
+        raise UnsupportedPair(f"time_of_impact: a {type(plane).__name__} cannot rotate. Use a large Box instead.")

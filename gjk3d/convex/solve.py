@@ -1,6 +1,7 @@
-"""Queries on two convex shapes: by their cores, by facets, with a half-space, or with a user's support mapping.
+"""Distances and collisions of two convex shapes.
 
-`convex_handlers` chooses among these. `gjk3d.engine.dispatch` has the table of all kinds of shapes.
+There are handlers for cores, for a half-space, and for a user's support mapping. `convex_handlers` chooses among them.
+`gjk3d.engine.dispatch` has the table of all kinds of shapes.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 class Handlers(NamedTuple):
     """The functions that compute distances and collisions of two shapes of given kinds."""
 
-    solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of results and flags
-    collide: Callable[[Any, Any, Rows, float], Bools]
+    solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: writes rows of results and of flags
+    collide: Callable[[Any, Any, Rows, float], Bools]  #: returns whether the shapes are within a margin, for each query
 
 
 def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
@@ -67,7 +68,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
         curved = slice(0 if polytopes else None)
         solve_batch(pairs, request, curved, out, flags, rows.workers, rows.on_gpu)
     else:
-        pair[0, [2, 7]] = 0, 1  # a trace shows A on the left, as the caller passed it
+        pair[0, [2, 7]] = 0, 1  # a trace has A and B in the order of the caller
         points, steps = FIRST_POINTS, np.empty(4096)
         while True:
             used = solve_many(pairs, NO_POSE, NO_POSE, request, 0, 1, workspace_of(points, steps), out, flags, NO_CACHE)
@@ -83,8 +84,8 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
 
 
 def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Replace results of polytopes whose interval is wider than promised by results in rational arithmetic."""
-    from gjk3d.exact import exact_pair  # loaded when a row needs it
+    """Replace the results of polytopes with a wide interval by results of rational arithmetic."""
+    from gjk3d.exact import exact_pair  # loaded when it is first needed
 
     slack = float(a._packed[1][layout.SLACK] + b._packed[1][layout.SLACK])
     first, second = ranks(a, b)
@@ -125,7 +126,7 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
 
 
 def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
-    """Return the booleans of `collide` from signed distances: False if a distance above the margin is proven."""
+    """Return False for each query whose signed distance, computed by ``solve``, is proven to exceed the margin."""
     out, flags = empty_answers(rows.total)
     solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     hits: Bools = ~(out[:, 1] > margin)
@@ -134,13 +135,13 @@ def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bo
 
 @per_thread
 def edge_scratch(count: int) -> Array:
-    """Return scratch for the edges of one shape."""
+    """Return scratch for ``count`` edges of a shape, see `gjk3d.narrow.sat.axis_rows`."""
     return np.empty((count, 9))
 
 
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
-        raise ShapeError("trace=True shows GJK and EPA, which depth='facets' does not use. Use depth='auto' or 'epa'.")
+        raise ShapeError("trace=True records GJK and EPA, but depth='facets' uses neither. Use depth='auto' or 'epa'.")
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, swapped = canonical(a, b, rows)
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
@@ -158,7 +159,7 @@ def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
 
 
 def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
-    """Return a point core on the plane, followed by the normal, the offset and the number of sides."""
+    """Return a half-space packed as a core: a point of its surface, then the normal, the offset and the sides."""
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
         slack = 8.0 * UNIT_ROUNDOFF * abs(plane.offset)
@@ -170,10 +171,10 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
 
 
 def core_row(a: Shape, b: Shape, poses_a: int = 1, poses_b: int = 1) -> tuple[Ints, Array, Ints, bool]:
-    """Return two shapes packed together, their pair row, and whether one of them is a half-space.
+    """Return the integers and floats of two shapes, their pair row, and whether a shape is a half-space or plane.
 
     The pair row refers to ``poses_a`` pose rows of A, followed by ``poses_b`` of B, see `gjk3d.narrow.solve`. A
-    half-space has a point core on its plane. Kernels expect the half-space first.
+    half-space is packed by `plane_core`, and precedes the other shape in the kernels.
     """
     is_plane = bool((a._kind | b._kind) & Kind.PLANES)
     (qa, fa), (qb, fb) = (ray_core(a), ray_core(b)) if is_plane else (a._packed, b._packed)
@@ -203,19 +204,19 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of"
-                f" at least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
-                " the farthest point of one convex shape, within its radius."
+                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of "
+                f"at least {out[k, 1]:.6g}, and the points prove at most {out[k, 2]:.6g}. It must return the farthest "
+                "point of a convex shape, within the radius of the Support."
             )
         return
-    # the exception of a compiled function is lost; the same query with the Python function raises it again
+    # a compiled function loses its exception; the same query with the Python function raises it again
     k = bad[:1]
     few = Rows(select_rows(rows.a, k), select_rows(rows.b, k), 1, True)
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
     raise ShapeError(
-        f"a support mapping returned no finite point in row {k[0] + 1} of {len(out)}. It must return three finite "
-        "numbers."
+        f"a support mapping returned a point that is not finite in row {k[0] + 1} of {len(out)}. It must return three "
+        "finite numbers."
     )
 
 
@@ -231,7 +232,10 @@ def convex_handlers(a: Shape, b: Shape) -> Handlers:
 
 
 def signed(a: Shape, b: Shape, poses: Array) -> Array:
-    """Return signed distances with b at one pose or n poses in a's frame, as rows of `gjk3d.narrow.solve`."""
+    """Return signed distances of a and b as rows of `gjk3d.narrow.solve`.
+
+    ``poses`` is a pose of b in a's frame, or n poses.
+    """
     rows = Rows(IDENTITY, pose_rows(poses)[0], len(poses) if poses.ndim == 3 else 1, True)
     out, flags = empty_answers(rows.total)
     convex_handlers(a, b).solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
@@ -239,7 +243,7 @@ def signed(a: Shape, b: Shape, poses: Array) -> Array:
 
 
 def contains(shape: Shape, points: Any, workers: int) -> Any:
-    """Return the result of `Shape.contains`."""
+    """Return whether points are in a shape; see `gjk3d.Shape.contains`."""
     check_workers(workers)
     p, single = points_of(points, "contains: points")
     inside = shape._contains(p, workers)
@@ -247,7 +251,7 @@ def contains(shape: Shape, points: Any, workers: int) -> Any:
 
 
 def contains_by_collide(shape: Shape, points: Array, workers: int) -> Bools:
-    """Return which points are in a shape."""
+    """Return which points (n, 3) are in a shape, by collisions of the shape with points."""
     poses = np.zeros((len(points), 13))
     poses[:, :9] = IDENTITY[0, :9]
     poses[:, 9:12] = points
@@ -258,19 +262,22 @@ def contains_by_collide(shape: Shape, points: Array, workers: int) -> Bools:
 _U = UNIT_ROUNDOFF
 _KIND, _RADIUS, _CENTER, _RHO, _SLACK = layout.KIND, layout.RADIUS, layout.CENTER, layout.RHO, layout.SLACK
 _BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
-#: growth of boxes relative to the shape's size. It is twice the promised width for curved shapes: if the narrow phase
-#: may not prove two shapes apart, their boxes overlap
+#: Growth of bounding boxes relative to the size of the shape, twice the promised width of a distance for curved shapes.
+#: If the narrow phase cannot prove two shapes apart, their boxes therefore overlap.
 SLACK = 1e-9
 
 
 @kernel
 def reach_along(core: Core, ball: bool, poses: Array, s: int, axis: int) -> tuple[float, float]:
-    """Return the interval that a shape at pose row s covers along a world axis."""
+    """Return the interval that a shape at pose row s covers along a world axis, enlarged for rounding.
+
+    With ``ball`` the shape is replaced by its bounding ball.
+    """
     g = core.floats
     size = g[_RHO] + g[_RADIUS]
     c0, c1, c2 = g[_CENTER], g[_CENTER + 1], g[_CENTER + 2]
     off = abs(c0) + abs(c1) + abs(c2)
-    # column 12 is how far the rotation is from orthonormal, which stretches the rotated shape
+    # column 12 is the deviation of the rotation from orthonormal, which stretches the rotated shape
     grown = g[_SLACK] + SLACK * size + (32.0 * _U + 2.0 * poses[s, 12]) * (size + off)
     d = (poses[s, 3 * axis], poses[s, 3 * axis + 1], poses[s, 3 * axis + 2])
     if ball:
@@ -290,9 +297,10 @@ def reach_along(core: Core, ball: bool, poses: Array, s: int, axis: int) -> tupl
 
 @kernel
 def placed_box(core: Core, ball: bool, poses: Array, s: int) -> Box:
-    """Return the box of a shape at pose row s: its lower corner, then its upper corner.
+    """Return the bounding box of a shape at pose row s: its lower corner, then its upper corner.
 
-    With ``ball`` it is the box of the bounding ball, because this kernel must not call a user's support mapping.
+    ``ball`` must be True for a user's support mapping, which this kernel must not call. The result is then the box of
+    the bounding ball.
     """
     x0, x1 = reach_along(core, ball, poses, s, plain(0))
     y0, y1 = reach_along(core, ball, poses, s, plain(1))
@@ -302,7 +310,10 @@ def placed_box(core: Core, ball: bool, poses: Array, s: int) -> Box:
 
 @single_entry
 def placed_boxes(q: Ints1, f: Array1, starts: Ints2, balls: Ints1, poses: Array2, slots: Ints1, out: Array2) -> None:
-    """Fill row k of ``out`` with the `placed_box` of object slots[k]: shape starts[slot] at pose row ``slot``."""
+    """Write the `placed_box` of the object slots[k] to row k of ``out``.
+
+    Rows slots[k] of ``starts``, ``balls`` and ``poses`` are the start of its shape, the flag ``ball``, and its pose.
+    """
     for k in range(slots.shape[0]):
         s = slots[k]
         box = placed_box(Core(q[starts[s, 0] :], f[starts[s, 1] :]), balls[s] != 0, poses, s)
@@ -310,7 +321,7 @@ def placed_boxes(q: Ints1, f: Array1, starts: Ints2, balls: Ints1, poses: Array2
 
 
 def box_round(shape: Shape, row: Array) -> Array:
-    """Return the bounding box (2, 3) of a shape placed by a pose row: the lower and the upper corner."""
+    """Return the bounding box, (2, 3), of a shape at a pose row: the lower and the upper corner."""
     out, index = np.empty((1, 6)), np.zeros(1, dtype=np.int64)
     placed_boxes(*shape._packed, np.zeros((1, 2), dtype=np.int64), index + is_mapped(shape), row[None], index, out)
     return out.reshape(2, 3)
@@ -320,14 +331,15 @@ _NO_PLANES = np.empty((0, 4))
 
 
 def ray_core(shape: Shape) -> tuple[Ints, Array]:
-    """Return the packed shape; a half-space has a point core on its plane."""
+    """Return the integers and floats of a shape for the kernels. A half-space is packed by `plane_core`."""
     return plane_core(shape) if isinstance(shape, Halfspace) else shape._packed
 
 
 def planes_of(shape: Shape) -> Array:
-    """Return the planes of a hull of dimension 3 about the centre of its core: rows of a unit normal and an offset.
+    """Return the planes of a shape for rays: rows of a unit normal and an offset.
 
-    A half-space has one row, a plane has one row for each side, and any other shape has no rows.
+    A hull of dimension 3 has a row for each face, relative to the centre of its core. A half-space has one row, and a
+    plane has a row for each side. The result is empty for other shapes.
     """
     ints, floats = ray_core(shape)
     if isinstance(shape, Halfspace):

@@ -1,6 +1,6 @@
-"""The parts that queries on many pairs share: the table of handlers, the stores of shapes and trees, and `Pairs`.
+"""Common parts of queries on many pairs: the table of handlers, the stores of shapes and trees, and `Pairs`.
 
-`dispatch` has the handlers of each query for each pair of kinds. `pairs` packs shapes, with boxes in place of bodies,
-and has the public class that uses them. `store` contains a head of the tree of each body, so that one kernel can work
-on pairs of many bodies, and the test of one pair. Batches of convex pairs are in `gjk3d.convex.batch`.
+`dispatch` contains the handlers of each query for each pair of kinds. `pairs` contains the public class `Pairs` and its
+store of packed shapes, where boxes replace bodies. `store` contains the store of the trees of bodies. With it, a single
+kernel processes pairs of many bodies. Batches of convex pairs are in `gjk3d.convex.batch`.
 """

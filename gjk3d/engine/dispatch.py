@@ -1,12 +1,12 @@
 """The table of all queries: the handler of each query for each pair of kinds of shapes.
 
-`TABLE` has one row per query and one column per pair of kinds. A cell is a function that imports the handler, so the
-code of bodies is imported by the first query on a body. A text in a cell is the message of `UnsupportedPair`. None
-means that the file of the query solves the pair itself, by compiled functions for convex shapes.
+`TABLE` has a row for each query and a column for each pair of kinds. A cell is a function that imports the handler, so
+that the code of bodies is imported by the first query on a body. A text in a cell is the message of `UnsupportedPair`.
+None means that the file of the query solves the pair itself, by compiled functions for convex shapes.
 
-This file does not contain the queries. A new query is one file in `gjk3d/query`, which checks the arguments and calls
-`find`, and one row in `TABLE`. A new kind is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells
-for the queries that treat it differently.
+This file does not contain the queries. A new query is a file in `gjk3d/query`, which checks the arguments and calls
+`find`, and a row in `TABLE`. A new kind is a class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for
+the queries that treat it differently.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Collider: TypeAlias = "Shape | Body"  #: every type that queries accept
 
 
 def kind_of(x: Any) -> int:
-    """Return the kind of a shape or body, 0 for anything else."""
+    """Return the kind of a shape or body, a bit of `gjk3d.shapes.base.Kind`, or 0 for other objects."""
     kind = getattr(x, "_kind", 0)
     return kind if type(kind) is int and type(x) is not type else 0
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
-    """Return whether queries accept x: a convex shape, a mesh, a compound and the like."""
+    """Return whether queries accept x, which is a convex shape or another body such as a mesh."""
     return kind_of(x) != 0
 
 
@@ -62,29 +62,25 @@ def _penetration() -> Any:
 MESH, BOUNDED, PLANES, SHAPES, BODIES = Kind.MESH, Kind.BOUNDED, Kind.PLANES, Kind.SHAPES, Kind.BODIES
 SOLIDS, ANY = BOUNDED | BODIES, SHAPES | BODIES
 BOX, MAKE_MESH = "Use a large gjk3d.Box", "Use gjk3d.Mesh(*body.surface()) for another body"
+BOTTOM = "give the height field a bottom, HeightField(..., bottom=z)"
 #: pairs that no query supports
 UNBOUNDED = (
-    (PLANES, PLANES, "{a} against {b}: the overlap of half-spaces or planes is unbounded. Use a large Box for one"),
+    (PLANES, PLANES, "{a} against {b}: half-spaces and planes are unbounded. Use a large Box for one of them"),
     (
         Kind.ENDLESS,
         Kind.ENDLESS,
-        "{a} against {b}: the overlap of two HeightFields without a bottom is unbounded. Give one of them a bottom, "
-        "HeightField(..., bottom=z), or use a gjk3d.Mesh",
+        "{a} against {b}: two HeightFields without a bottom are both unbounded. Use a gjk3d.Mesh for one of them, or "
+        f"{BOTTOM}",
     ),
-    (
-        Kind.ENDLESS,
-        PLANES,
-        f"{{a}} against {{b}}: both are unbounded. {BOX} for {{plane}}, or give the height field a bottom, "
-        "HeightField(..., bottom=z)",
-    ),
+    (Kind.ENDLESS, PLANES, f"{{a}} against {{b}}: both are unbounded. {BOX} instead of {{plane}}, or {BOTTOM}"),
 )
 
 
 def _row(*cells: tuple[Any, ...]) -> dict[tuple[int, int], tuple[Any, bool]]:
     """Return a row of `TABLE`: for each pair of kinds the cell, and whether A and B are swapped for the handler.
 
-    An argument has two groups of kinds, in either order, and their cell. Later arguments take precedence. A fourth item
-    True means that the handler expects the first group as A.
+    An argument contains two groups of kinds, in any order, and their cell. Later arguments replace the cells of earlier
+    ones. If there is a fourth item, True, the handler expects the first group as A.
     """
     row: dict[tuple[int, int], tuple[Any, bool]] = {}
     for first, second, cell, *ordered in (*cells, *UNBOUNDED):
@@ -119,25 +115,20 @@ TABLE = {
         (BODIES, PLANES, lambda: bodies.planes.impacts, True),
     ),
     "faces": _row(
-        (ANY, ANY, "{a} against {b}: this takes a mesh, and another or a bounded convex shape. " + MAKE_MESH),
+        (ANY, ANY, "{a} against {b}: one must be a mesh, the other a mesh or a bounded convex shape. " + MAKE_MESH),
         (MESH, MESH | BOUNDED, lambda: bodies.distance.pair_of),
     ),
     "curve": _row(
-        (ANY, ANY, "{a} against {b}: intersection_curve takes two meshes. " + MAKE_MESH),
+        (ANY, ANY, "{a} against {b}: intersection_curve needs two meshes. " + MAKE_MESH),
         (MESH, MESH, lambda: bodies.distance.pair_of),
     ),
     "axis": _row(
         (BOUNDED, BOUNDED, None),
         (BODIES, SOLIDS, lambda: bodies.planes.sharp_hulls),
-        (ANY, PLANES, "separating_axis takes polytopes, not {plane}. Use its normal, which is the axis"),
+        (ANY, PLANES, "separating_axis needs two polytopes, not {plane}, whose normal is the axis. Read plane.normal"),
     ),
     "overlap": _row(
-        (
-            ANY,
-            ANY,
-            f"{{a}} against {{b}}: overlap takes convex polytopes and meshes. {MAKE_MESH}, and a large gjk3d.Box for "
-            "a plane",
-        ),
+        (ANY, ANY, f"{{a}} against {{b}}: overlap needs convex polytopes or meshes. {MAKE_MESH}, or a large gjk3d.Box"),
         (BOUNDED, BOUNDED, None),
         (MESH, MESH | BOUNDED, lambda: bodies.solids.overlap_of_meshes),
     ),
@@ -170,8 +161,8 @@ SINGLE: dict[str, dict[int, Any]] = {
         Kind.VOXELS: lambda: _penetration().of_voxels,
         Kind.GROUND: lambda: _penetration().of_ground,
         BOUNDED: lambda: _penetration().of_shape,
-        PLANES: f"penetration takes closed surfaces, and {{a}} is unbounded. {BOX}, or signed_distance for the depth",
-        BODIES: "penetration takes closed surfaces, not {a}. Use signed_distance for the depth, or pass a closed "
+        PLANES: f"penetration needs closed surfaces, but {{a}} is unbounded. {BOX}, or signed_distance for the depth",
+        BODIES: "penetration needs closed surfaces, not {a}. Use signed_distance for the depth, or pass a closed "
         "gjk3d.Mesh, or a height field with a bottom",
     },
 }
@@ -179,7 +170,7 @@ SINGLE: dict[str, dict[int, Any]] = {
 
 @cache
 def _handler(query: str, kind_a: int, kind_b: int) -> Any:
-    """Return the cell's handler for the caller's order of A and B, the message of an unsupported pair, or None."""
+    """Return the handler of a cell for A and B in the caller's order, the message of an unsupported pair, or None."""
     cell, is_swapped = TABLE[query][kind_a, kind_b]
     handler = cell() if callable(cell) else cell
     if not is_swapped:
@@ -195,7 +186,7 @@ def _handler(query: str, kind_a: int, kind_b: int) -> Any:
 
 
 def find(query: str, a: Any, b: Any) -> Any:
-    """Return the handler of a query on two shapes, None if the file of the query solves the pair.
+    """Return the handler of a query on a and b, or None if the file of the query solves the pair.
 
     Raises
     ------
@@ -212,7 +203,7 @@ def find(query: str, a: Any, b: Any) -> Any:
     if kind_a & BODIES and kind_b & BODIES:
         unit_a, unit_b = getattr(a, "unit", None), getattr(b, "unit", None)
         if unit_a and unit_b and (cure := rescaling(unit_a, unit_b)):
-            raise UnsupportedPair(f"a is in {unit_a} and b in {unit_b}. Bring a to the unit of b: {cure}")
+            raise UnsupportedPair(f"a is in {unit_a} and b is in {unit_b}. Convert a to the unit of b: {cure}")
     return handler
 
 
@@ -223,7 +214,7 @@ def _single_handler(query: str, kind: int) -> Any:
 
 
 def find_single(query: str, x: Any, name: str = "shape") -> Any:
-    """Return the handler of a query on one shape, None if the query's file solves the shape; raise as `find` does."""
+    """Return the handler of a query on a single shape x, the argument ``name``, or None. Raises as `find` does."""
     kind = kind_of(x)
     if kind == 0:
         raise no_shape(name, x)
@@ -234,5 +225,5 @@ def find_single(query: str, x: Any, name: str = "shape") -> Any:
 
 
 def handlers_of(a: Any, b: Any) -> Handlers:
-    """Return the handlers of distances and collisions of two shapes."""
+    """Return the handlers of distances and collisions of a and b, or raise as `find` does."""
     return Handlers(find("solve", a, b), find("collide", a, b))

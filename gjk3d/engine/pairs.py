@@ -1,6 +1,6 @@
-"""Many different pairs of shapes and bodies, and the store of shapes that they share.
+"""Queries on many different pairs of shapes and bodies, and the store of these shapes.
 
-The store has convex shapes packed one after another, and boxes in place of bodies.
+The store contains convex shapes, packed one after another. Bodies are replaced by their bounding boxes.
 """
 
 from __future__ import annotations
@@ -14,15 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.convex.batch import NO_CACHE, PackedShapes, Wanted, either, in_chunks, join_packed
-from gjk3d.convex.checks import (
-    FACETS,
-    check_device,
-    check_limits,
-    check_margin,
-    check_workers,
-    depth_mode,
-    no_shape,
-)
+from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers, depth_mode, no_shape
 from gjk3d.convex.contacts import FacesOfTwo, faces_of, patch_points
 from gjk3d.convex.solve import ray_core
 from gjk3d.engine.dispatch import Collider, handlers_of, is_collider
@@ -36,19 +28,22 @@ from gjk3d.results import Distance
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Bools, Device, Indices, Ints, PosesLike
-from gjk3d.wording import count
+from gjk3d.wording import count, kind_of
 
 # --- the store -------------------------------------------------------------------------------------------------------
 
 
 #: enlargement of the box of a body for rounding, relative to its greatest coordinate: more than the error of a position
-#: in either of two bodies that nearly touch, see `gjk3d.bodies.body_pair`
+#: in two bodies that nearly touch, see `gjk3d.bodies.body_pair`
 BOX_ROUNDING = 256.0 * 2.0**-52
-_CHUNK = 256  #: pairs of trees per call, since a pair of large bodies may take a millisecond
+_CHUNK = 256  #: most pairs of trees per kernel call, since a pair of large bodies may take a millisecond
 
 
 def _core_of(shape: Collider) -> Shape:
-    """Return the convex shape that the kernels use: the shape itself, or for a body its box or a point."""
+    """Return the convex shape that the kernels use for a shape or body.
+
+    A body is replaced by its enlarged bounding box, or by a point if it is unbounded.
+    """
     if not shape._kind & Kind.BODIES:
         return cast("Shape", shape)
     if shape._kind == Kind.ENDLESS:
@@ -59,7 +54,7 @@ def _core_of(shape: Collider) -> Shape:
 
 
 class _Trees:
-    """The trees of shapes by number, stored when a query first needs them."""
+    """The trees of the shapes of a `ShapeStore`. A tree is stored when a query first needs it."""
 
     __slots__ = ("_orders", "_shapes", "_states", "_units", "store")
 
@@ -69,12 +64,12 @@ class _Trees:
         self._shapes, self.store = shapes, empty_store(len(shapes))
         bodies = [shape for shape in shapes if shape._kind & Kind.BODIES]
         self._orders = {order: k for k, order in enumerate(sorted({body._order for body in bodies}))}
-        self._states = np.zeros(len(shapes), dtype=np.int64)  #: 1 for a tree, 2 for a shape without, 0 if not known
+        self._states = np.zeros(len(shapes), dtype=np.int64)  # 0: not yet tried, 1: stored, 2: no tree is possible
         units: dict[Any, int] = {None: 0}
         self._units = np.array([units.setdefault(getattr(shape, "unit", None), len(units)) for shape in shapes])
 
     def are_stored(self, pairs: Ints) -> Bools:
-        """Store the trees of pairs; return which pairs have two trees and one unit."""
+        """Store the trees of pairs (m, 2) of shapes; return which pairs have two trees, and no different units."""
         first, second = pairs[:, 0], pairs[:, 1]
         states, units = self._states, self._units
         for number in set(pairs[states[pairs] == 0].tolist()):
@@ -84,7 +79,7 @@ class _Trees:
         return stored
 
     def _put(self, number: int) -> bool:
-        """Store a tree, unless the shape is a half-space or has functions of a user."""
+        """Store the tree of a shape; return False for a half-space, and for a shape with functions of the user."""
         from gjk3d.bodies.parts import parts_of
         from gjk3d.engine.store import put_tree
 
@@ -97,21 +92,22 @@ class _Trees:
 
 
 class ShapeStore(PackedShapes):
-    """Shapes and bodies by number, in the form that the kernels for many pairs expect.
+    """Shapes and bodies in the form that the kernels for many pairs expect.
 
-    The kernels solve the pairs of convex shapes. Other pairs are solved by the handlers of their two shapes.
+    The kernels solve the pairs of convex shapes. The handlers of two shapes solve other pairs. A shape is referred to
+    by its index in ``shapes``.
     """
 
     __slots__ = ("any_mixed", "cached", "columns", "keys", "mapped", "mixed", "planes", "unbounded")
     shapes: tuple[Collider, ...]
-    columns: Ints  #: for each shape, where its numbers begin in both arrays, and its rank
-    keys: list[Any]  #: by which the distinct shapes are ranked, in order
-    planes: Bools  #: which shapes are half-spaces
-    any_mixed: bool
-    mixed: Bools  #: which are non-convex bodies, packed as their boxes
-    mapped: Bools  #: which contain a user's support mapping
-    unbounded: Bools  #: which have no box; a point takes their place
-    cached: dict[str, Any]  #: data of other queries
+    columns: Ints  #: for each shape, its start in ``ints`` and in ``floats``, and its rank
+    keys: list[Any]  #: sorted keys of the different shapes; the rank of a shape is the index of its key
+    planes: Bools  #: which shapes are half-spaces or planes
+    any_mixed: bool  #: whether a shape is a non-convex body
+    mixed: Bools  #: which shapes are non-convex bodies, which are packed as their boxes
+    mapped: Bools  #: which shapes contain a user's support mapping
+    unbounded: Bools  #: which shapes are unbounded, and packed as points
+    cached: dict[str, Any]  #: data that other queries cache
 
     def __init__(self, shapes: Sequence[Collider]) -> None:
         self.shapes, self.cached, self.handlers = tuple(shapes), {}, handlers_of
@@ -122,10 +118,10 @@ class ShapeStore(PackedShapes):
         self.planes, self.mixed = kinds & Kind.PLANES != 0, kinds & Kind.BODIES != 0
         self.mapped, self.unbounded = kinds == Kind.MAPPED, kinds & (Kind.PLANES | Kind.ENDLESS) != 0
         self.any_mixed = bool(self.mixed.any())
-        # solved singly: half-spaces, bodies, and user's functions, whose exceptions must be raised
+        # the handlers solve half-spaces, bodies, and functions of the user, whose exceptions must be raised
         self.singly = self.planes | self.mixed | self.mapped
         self.ints, self.floats, starts = join_packed([ray_core(core) for core in cores])
-        # a point on the plane takes the place of a half-space
+        # a half-space is packed as a point of its surface
         orders = [Point()._order if core._kind & Kind.PLANES else core._order for core in cores]
         self.keys = sorted(set(orders))
         ranks = {key: k for k, key in enumerate(self.keys)}
@@ -135,7 +131,10 @@ class ShapeStore(PackedShapes):
     def collide_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
-        """Write whether the pairs ``some`` collide, by the trees of both shapes if possible, see `PackedShapes`."""
+        """Write whether the pairs ``some`` collide to ``answer``, by the trees of both shapes if possible.
+
+        See `PackedShapes` for the arguments.
+        """
         if margin < 0.0 or not self.any_mixed:
             return super().collide_singly(which, table, rows, some, margin, workers, answer)
         from gjk3d.bodies.tree_collision import tree_scratch  # loaded where there is a mesh or the like
@@ -158,13 +157,16 @@ class ShapeStore(PackedShapes):
         return super().collide_singly(which, table, rows, some, margin, workers, answer)
 
     def beside(self, numbers: Ints) -> tuple[Ints, Any]:
-        """Return the index of each convex shape in a cached `ShapeList`, and this list, for contacts with bodies."""
+        """Return a cached `ShapeList` for contacts with bodies, preceded by the index of each shape in this list.
+
+        ``numbers`` are the indices of convex shapes in the store.
+        """
         from gjk3d.bodies.contact_pairs import ShapeList  # loaded where there is a mesh or the like
 
         listed, shapes = self.cached.get("beside", (numbers[:0], None))
         where = listed.searchsorted(numbers)
         if shapes is None or (listed[np.minimum(where, len(listed) - 1)] != numbers).any():
-            # shapes stay in the list, as objects are often added and removed in steps
+            # earlier shapes remain in the list, because objects are often added and removed in steps
             listed = np.union1d(listed, numbers)
             shapes = ShapeList([self.shapes[number] for number in listed.tolist()])
             self.cached["beside"] = listed, shapes
@@ -172,7 +174,7 @@ class ShapeStore(PackedShapes):
         return where, shapes
 
     def joined(self, other: ShapeStore) -> ShapeStore:
-        """Return these shapes followed by the shapes of ``other``, without packing them again."""
+        """Return a store of these shapes and of those of ``other``, without packing them again."""
         both: ShapeStore = object.__new__(ShapeStore)
         both.shapes, both.cached, both.handlers = self.shapes + other.shapes, {}, handlers_of
         for name in ("planes", "mixed", "mapped", "unbounded", "singly", "ints", "floats"):
@@ -190,13 +192,16 @@ class ShapeStore(PackedShapes):
     def patches(
         self, shapes: Ints, table: Ints, rows: Array, out: Array, within: float, most: int | None, workers: int
     ) -> tuple[Array, Ints]:
-        """Return the contact points of convex pairs with the signed distances ``out``; see `patch_points`."""
+        """Return the contact points of convex pairs, given their signed distances ``out``; see `patch_points`.
+
+        ``shapes`` contains the two shapes of each pair.
+        """
         if not len(out):
             return np.empty((0, most or 0, POINT)), np.zeros(0, dtype=np.int64)
         if "faces" not in self.cached:
             self.cached["faces"] = faces_of(self.shapes)
         ints, floats, starts, corners = self.cached["faces"]
-        for side in range(2):  # half-spaces come first, as in the query of a single pair
+        for side in range(2):  # half-spaces are A in the kernels, as in the query of a single pair
             planes = self.planes[shapes[:, side]].nonzero()[0]
             table[planes, 5 * side + RANK], table[planes, 5 * (1 - side) + RANK] = 0, 1
         lists = FaceLists(ints, floats, starts[shapes].reshape(-1, 2))
@@ -210,7 +215,10 @@ class ShapeStore(PackedShapes):
         return ShapeStore, (self.shapes,)
 
     def table(self, pairs: Ints, at: Ints) -> Ints:
-        """Return the table rows of the kernels for pairs of shapes at pose rows ``at``, see `gjk3d.narrow.solve`."""
+        """Return the table rows of the kernels for pairs of shapes, see `gjk3d.narrow.solve`.
+
+        ``at`` contains the indices of the two pose rows of each pair.
+        """
         table = np.empty((len(pairs), PAIR), dtype=np.int64)
         fill_table(self.columns, np.ascontiguousarray(pairs), np.ascontiguousarray(at), table)
         return table
@@ -220,7 +228,7 @@ class ShapeStore(PackedShapes):
 
 
 class Memory:
-    """The last axis and simplex of each pair of a list. The next query starts from them.
+    """The last axis and simplex of each pair of a list. The next query on these pairs starts from them.
 
     `Pairs.memory` creates a memory. Pass it to successive queries of the same pairs in the same order. Only one call at
     a time may use a memory.
@@ -236,12 +244,12 @@ class Memory:
         return len(self._rows)
 
     def forget(self) -> None:
-        """Clear the memory; the next query starts cold."""
+        """Clear the memory. The next query does not start from earlier results."""
         self._rows[:, 0] = 0.0
 
 
 class PairDistance(Distance[Array]):
-    """A `Distance` of many different pairs; each row belongs to two shapes and two poses."""
+    """A `Distance` of many different pairs. Each row belongs to two shapes and two poses."""
 
     __slots__ = ("_pairs", "_poses", "_shapes")
     _pairs: Ints
@@ -278,8 +286,8 @@ class Pairs:
 
     Parameters
     ----------
-    shapes : sequence of Shape, Mesh or the like
-        A shape may occur many times, once for each of its places.
+    shapes : sequence of Shape, Mesh or another body
+        A shape may occur several times, once for each of its poses.
 
     Raises
     ------
@@ -302,7 +310,7 @@ class Pairs:
 
     def __init__(self, shapes: Sequence[Collider]) -> None:
         if not hasattr(shapes, "__iter__"):
-            raise ShapeError(f"shapes is one {type(shapes).__name__}, expected a sequence of shapes")
+            raise ShapeError(f"shapes is {kind_of(shapes)}, expected a sequence of shapes")
         listed = tuple(shapes)
         for k, shape in enumerate(listed):
             if not is_collider(shape):
@@ -319,7 +327,7 @@ class Pairs:
         return type(self), (self._store.shapes,)
 
     def memory(self, index_pairs: Indices) -> Memory:
-        """Return an empty `Memory` for these pairs, to be passed to successive queries of them.
+        """Return an empty `Memory` for these pairs, to be passed to successive queries on them.
 
         Parameters
         ----------
@@ -346,15 +354,9 @@ class Pairs:
         return Memory(len(self._indices(index_pairs)))
 
     def collide(
-        self,
-        index_pairs: Indices,
-        poses: PosesLike,
-        *,
-        margin: float = 0.0,
-        workers: int = 1,
-        memory: Memory | None = None,
-        device: Device = "cpu",
-    ) -> NDArray[np.bool_]:
+        self, index_pairs: Indices, poses: PosesLike, *, margin: float = 0.0, workers: int = 1,
+        memory: Memory | None = None, device: Device = "cpu",
+    ) -> NDArray[np.bool_]:  # fmt: skip
         """Return which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
 
         Parameters
@@ -366,16 +368,17 @@ class Pairs:
         margin : float
             As in `gjk3d.collide`.
         workers : int
-            Number of threads. The results have the same bits for any number.
+            Number of threads. The results do not depend on this number.
         memory : Memory, optional
-            Memory of the same pairs in the same order. Booleans are the same with and without it.
+            Memory of the same pairs in the same order. Booleans are the same with and without a memory.
         device : {"cpu", "cuda"}
             As in `gjk3d.collide`. The CPU solves pairs that the GPU does not support, for example half-spaces. A memory
-            works on the CPU only.
+            is supported on the CPU only.
 
         Returns
         -------
         (m,) bool
+            True for each pair that is not proven to be farther apart than the margin.
 
         Raises
         ------
@@ -388,16 +391,9 @@ class Pairs:
         return self._store.collide(pairs, table, rows, float(margin), workers, on_gpu, cache)
 
     def distance(
-        self,
-        index_pairs: Indices,
-        poses: PosesLike,
-        *,
-        max_distance: float = inf,
-        tol: float | None = None,
-        workers: int = 1,
-        memory: Memory | None = None,
-        device: Device = "cpu",
-    ) -> Distance[Array]:
+        self, index_pairs: Indices, poses: PosesLike, *, max_distance: float = inf, tol: float | None = None,
+        workers: int = 1, memory: Memory | None = None, device: Device = "cpu",
+    ) -> Distance[Array]:  # fmt: skip
         """Return the distance of each pair.
 
         Parameters
@@ -427,17 +423,10 @@ class Pairs:
         return self._query(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def signed_distance(
-        self,
-        index_pairs: Indices,
-        poses: PosesLike,
-        *,
-        depth: Literal["auto", "epa", "tight", "fast"] = "auto",
-        max_distance: float = inf,
-        tol: float | None = None,
-        workers: int = 1,
-        memory: Memory | None = None,
+        self, index_pairs: Indices, poses: PosesLike, *, depth: Literal["auto", "epa", "tight", "fast"] = "auto",
+        max_distance: float = inf, tol: float | None = None, workers: int = 1, memory: Memory | None = None,
         device: Device = "cpu",
-    ) -> Distance[Array]:
+    ) -> Distance[Array]:  # fmt: skip
         """Return the signed distance of each pair: negative if the shapes overlap.
 
         Parameters
@@ -486,8 +475,8 @@ class Pairs:
         if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(self)):
             k = int(((pairs < 0) | (pairs >= len(self))).any(axis=1).argmax())
             raise ShapeError(
-                f"index_pairs[{k}] is {pairs[k].tolist()}, expected numbers from 0 to {len(self) - 1} for {len(self)} "
-                "shapes"
+                f"index_pairs[{k}] is {pairs[k].tolist()}, expected indices from 0 to {len(self) - 1} for "
+                f"{count(len(self), 'shape')}"
             )
         return pairs.astype(np.int64)
 
@@ -510,19 +499,21 @@ class Pairs:
             try:
                 rows, _ = pose_rows(matrices.reshape(2 * len(pairs), *matrices.shape[2:]), "poses")
             except PoseError:
-                for i in range(2):  # names the side
+                for i in range(2):  # the error names poses of A or of B
                     pose_rows(matrices[:, i], f"poses[:, {i}]")
                 raise
             at = np.arange(2 * len(pairs)).reshape(-1, 2)
         else:
             if matrices.ndim == 3 and len(matrices) != len(self):
                 raise ShapeError(
-                    f"poses has {len(matrices)} rows, but there are {len(self)} shapes. Pass one pose per "
-                    "shape, (n, 4, 4), or two per pair, (m, 2, 4, 4)."
+                    f"poses has {count(len(matrices), 'row')}, expected one for each of {count(len(self), 'shape')}. "
+                    "Pass one pose per shape, (n, 4, 4), or two poses per pair, (m, 2, 4, 4)."
                 )
             rows, stacked = pose_rows(matrices, "poses")
             if not stacked:
-                raise ShapeError(f"poses has shape {matrices.shape}, expected (n, 4, 4), or (m, 2, 4, 4) for each pair")
+                raise ShapeError(
+                    f"poses has shape {matrices.shape}, expected (n, 4, 4) for n shapes, or (m, 2, 4, 4) for m pairs"
+                )
             at = pairs
         if memory is not None and len(memory) != len(pairs):
             raise ShapeError(f"memory has {len(memory)} pairs, expected {len(pairs)}, one for each row of index_pairs")
@@ -532,7 +523,10 @@ class Pairs:
 def pair_distance(
     out: Array, flags: Ints, pairs: Ints, shapes: Sequence[Collider], poses: Array, request: Any
 ) -> PairDistance:
-    """Return rows of `PackedShapes.solve` as a result; ``poses`` has a pose for each shape, or two for each pair."""
+    """Return the result of a query on pairs. ``out`` and ``flags`` are the rows that `PackedShapes.solve` returns.
+
+    ``poses`` contains a pose for each shape, or two poses for each pair. ``request`` are the settings of the query.
+    """
     result: PairDistance = object.__new__(PairDistance)
     result._pairs, result._shapes, result._poses = pairs, shapes, poses
     result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None
@@ -544,7 +538,7 @@ def pair_distance(
 
 
 def _uses_gpu(device: Device, memory: Memory | None) -> bool:
-    """Return whether the GPU is requested; raise if a memory is passed as well."""
+    """Return whether ``device`` requests the GPU. Raise if a memory is passed too."""
     use_gpu = check_device(device)
     if use_gpu and memory is not None:
         raise ShapeError("device='cuda' does not support memory=. Use device='cpu', or leave memory out.")

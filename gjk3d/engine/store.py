@@ -1,12 +1,13 @@
-"""A store of trees, and the test of a body and another item of a store.
+"""A store of trees, the collision test of two items of a store, and the free distance around a point.
 
-An entry has a fixed number of arguments, so the trees of all bodies of a cell cannot be arguments. The argument is a
-store, whose heads have the addresses and sizes of the trees' arrays, without copies. Heads of bodies with the same
-parts are equal. The owner of a store must keep references to the parts.
+The item k of a store is the tree of a body or convex shape. A kernel has a fixed number of arguments, so the trees of
+many bodies cannot be arguments. The argument is a store. Its heads contain the addresses and sizes of the arrays of the
+trees, without copies. Bodies with the same parts have equal heads. The owner of a store must keep references to the
+parts.
 
-Most pairs of a robot's cell are far apart. For them, the distance from the body to the centre of a ball around the
-second shape, `free_distance`, proves the separation without GJK. The same distance proves further samples of a motion
-whose balls are near that ball.
+Most pairs of a robot's cell are far apart. For them `free_distance`, the distance from the body to the centre of a ball
+around the second shape, proves the separation without GJK. The same distance proves the separation for further samples
+of a motion whose balls are near that ball.
 """
 
 from __future__ import annotations
@@ -41,22 +42,22 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 # --- the store -------------------------------------------------------------------------------------------------------
 
 
-#: columns of a head: the kind and the inside of a tree, the rank of the item in the order of the kernels, then the
-#: address, rows and columns of each of its arrays
+#: columns of a head: ``kind`` and ``inside`` of the `PartTree`, the rank of the item in the order of the kernels, then
+#: for each array of the tree its address, number of rows and number of columns
 KIND, INSIDE, RANK, ARRAYS = range(4)
 BOXES, LINKS, PLACES, TABLE, PART_INTS, PART_FLOATS, SKIN, SPAN, POINTS = (ARRAYS + 3 * k for k in range(9))
 HEAD = ARRAYS + 3 * 9
 
 
 class Store(NamedTuple):
-    """Heads of trees; the rows of items without a tree are unused."""
+    """The heads of trees. The rows of items without a tree are unused."""
 
     heads: Ints2  #: (items, HEAD)
-    sizes: Array2  #: (items, 2): rim and reach
+    sizes: Array2  #: (items, 2): ``rim`` and ``reach`` of the `PartTree`
 
 
 def store_of(things: Iterable[Body | Shape | None]) -> Store:
-    """Return a store with a tree for each body or convex shape. The tree of None is empty."""
+    """Return a store with a tree for each body or convex shape, and an item without a tree for each None."""
     every = list(things)
     store = empty_store(len(every))
     for k, thing in enumerate(every):
@@ -66,18 +67,18 @@ def store_of(things: Iterable[Body | Shape | None]) -> Store:
 
 
 def empty_store(count: int) -> Store:
-    """Return a store of ``count`` empty trees."""
+    """Return a store of ``count`` items without trees."""
     return Store(np.zeros((count, HEAD), dtype=np.int64), np.zeros((count, 2)))
 
 
 def put_tree(store: Store, k: int, thing: Body | Shape, rank: int = 0) -> None:
-    """Make item k the tree of a body or shape."""
+    """Store the tree of a body or convex shape as item k, with its rank in the order of the kernels."""
     store.heads[k], store.sizes[k] = _head_of(parts_of(thing))
     store.heads[k, RANK] = rank
 
 
 def _head_of(parts: Parts) -> tuple[Ints, tuple[float, float]]:
-    """Return the head of a tree and its ``rim`` and ``reach`` (`PartTree`), which are cached."""
+    """Return the head of a tree, and ``rim`` and ``reach`` of the `PartTree`. The result is cached in ``parts``."""
     try:
         head: tuple[Ints, tuple[float, float]] = parts._head
     except AttributeError:
@@ -92,7 +93,7 @@ def _head_of(parts: Parts) -> tuple[Ints, tuple[float, float]]:
 
 @kernel
 def tree_at(s: Store, k: int) -> PartTree:
-    """Return the tree of item k: views of its arrays."""
+    """Return the tree of item k, whose arrays are views."""
     h = s.heads[k]
     return PartTree(
         addresses.float_rows(h[BOXES], h[BOXES + 1], h[BOXES + 2]),
@@ -111,20 +112,20 @@ def tree_at(s: Store, k: int) -> PartTree:
 # --- a body and another item -----------------------------------------------------------------------------------------
 
 
-#: verdicts on a pair; UNSURE is left to the exact functions of two shapes
+#: results of a collision test; the functions of two shapes decide pairs that are UNSURE
 NO, YES, UNSURE = range(3)
-#: relative to coordinates: far more than the rounding of a point in the frame of a body and of the tree's boxes
+#: tolerance relative to coordinates: far more than the rounding of a point in a body's frame and of the tree's boxes
 ROUNDING = 1e-8
 
 
 @kernel
 def pair_collides(pair: PosedPair, margin: float, w: TreeScratch) -> int:
-    """Return whether two trees are closer than a margin: NO, YES or UNSURE."""
-    w.last[0] = -1  # no warm start: answers must not depend on the pairs before
+    """Return NO, YES or UNSURE: whether the distance of two trees is at most ``margin``. ``w`` is scratch."""
+    w.last[0] = -1  # no warm start, because results must not depend on earlier pairs
     code = meet(pair, max(margin, 0.0), w)
     if code == APART:
         return NO
-    # DOUBT, DEEP and a negative margin, which needs a depth, are decided elsewhere
+    # the caller decides DOUBT, DEEP, and a negative margin, which needs a depth
     return YES if code < DOUBT and margin >= 0.0 else UNSURE
 
 
@@ -133,10 +134,10 @@ def collide_each(
     store: Store, which: Ints2, at: Ints2, rows: Array2, margin: float, start: int, stop: int, w: TreeScratch,
     verdicts: Ints1,
 ) -> None:  # fmt: skip
-    """Write whether pairs start to stop, of items ``which`` at pose rows ``at``, are within a margin of at least 0.
+    """Write NO, YES or UNSURE to ``verdicts``: whether pairs start to stop are within a margin of at least 0.
 
-    The verdict is NO, YES or UNSURE, as in `gjk3d.bodies.distance.collide`: the item of lower rank is the first, and
-    for equal ranks the poses decide.
+    ``which`` contains the items of each pair, and ``at`` the indices of their rows in ``rows``. ``w`` is scratch. The
+    item of lower rank is A, as in `gjk3d.bodies.distance.collide`. For equal ranks the poses decide.
     """
     for k in range(start, stop):
         a, b, p, q = which[k, 0], which[k, 1], at[k, 0], at[k, 1]
@@ -153,10 +154,10 @@ def collide_each(
 
 @kernel
 def free_distance(t: PartTree, p: Vec3, most: float, w: TreeScratch) -> float:
-    """Return a lower bound of the distance of a point from a body, in the body's frame, at most ``most``; 0 inside.
+    """Return a lower bound of the distance of the point p from a body, at most ``most``. It is 0 inside the body.
 
-    The distance from the box of a leaf is the leaf's bound. It is 0 for a height field, whose columns may be unbounded
-    below.
+    p is in the body's frame. ``w`` is scratch. The bound for a leaf is the distance from the box of the leaf. It is 0
+    for a height field, whose columns may be unbounded below.
     """
     if t.kind == PRISMS:
         return 0.0
@@ -181,7 +182,7 @@ def free_distance(t: PartTree, p: Vec3, most: float, w: TreeScratch) -> float:
         if min(d, e) < best:
             stack[top, 0], keys[top] = near, min(d, e)
             top += 1
-    # no part is near, so the point may only be deep inside a closed body
+    # no part is near, so the point is outside, or deep inside a closed body
     if t.inside != OPEN and holds(t, p, w) != APART:
         return 0.0
     return best
@@ -189,11 +190,12 @@ def free_distance(t: PartTree, p: Vec3, most: float, w: TreeScratch) -> float:
 
 @kernel
 def free_around(t: PartTree, row: Array, at: Vec3, radius: float, most: float, w: TreeScratch) -> float:
-    """Return by how much the radius of a ball at ``at``, in world axes, may grow without a touch, at most ``most``.
+    """Return a safe growth of the radius of a ball around ``at``, at most ``most``.
 
-    The result is negative or 0 if the ball may touch the body.
+    A ball that is larger by this growth does not touch the body, which is at the pose ``row``. ``at`` is in world
+    coordinates. ``w`` is scratch. The growth is negative or 0 if the ball may touch the body.
     """
     own = radius + ROUNDING * (t.reach + abs(at[0]) + abs(at[1]) + abs(at[2]))
     local = turn_back(row, (at[0] - row[9], at[1] - row[10], at[2] - row[11]))
-    # beyond the ball by more than rounding, or the result could not be positive
+    # the search goes beyond the ball by more than rounding, because otherwise the result could not be positive
     return float(free_distance(t, local, own + max(most, 1e-9 * own), w) - own)

@@ -1,17 +1,17 @@
 """Facets of hulls: one run of Qhull with its checks, and hulls of unambiguous points.
 
-A run of Qhull returns closed facets with outward winding, strict vertices, and the points left outside. Points are in a
-box of about unit size about 0, so tolerances are absolute. A set may be in the plane z = 0, and its facets are then
-segments.
+A run of Qhull returns closed facets with outward winding. The functions after it return the strict vertices, and the
+points that remain outside. Points are in a box of about unit size about 0, so tolerances are absolute. If all points
+are in the plane z = 0, the facets are segments.
 
 Points are unambiguous if they are three-dimensional, not nearly flat, distinct, and each clearly a corner or inside.
-The repairs of `gjk3d.geometry.hulls` would change nothing for them: `clear_hull` returns the same vertices and faces,
-and checks that in one pass over Qhull's facets and the points. If rounding could change a decision, it returns no hull
-and Qhull's result, which `hulls` reuses.
+For such points the repairs of `gjk3d.geometry.hulls` would change nothing. `clear_hull` checks this in one pass over
+Qhull's facets and the points, and returns the same vertices and faces as `hulls`. If rounding could change a decision,
+it returns no hull and Qhull's result, which `hulls` reuses.
 
-A point is inside if it is in a ball that is below all planes, or clearly below the facet that is hit by the ray from
-the centre through the point. Facets that are convex at each edge and closed form a convex surface, so such a point is
-below all other planes too. A few points near the surface are compared with all planes.
+A point is inside if it is in a ball that is below all planes, or clearly below the facet that the ray from the centre
+through the point hits. Facets that are convex at each edge and closed form a convex surface, so such a point is below
+all other planes too. A few points near the surface are compared with all planes.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ from gjk3d.typing import Array, Array1, Array2, Bools, Bools1, Ints, Ints1, Ints
 # --- one run of Qhull ------------------------------------------------------------------------------------------------
 
 
-COINCIDENT = 2e-15  # points outside by less are rounding, and no vertex is kept for them
-ROUND = 1e-15  # allowance for the arithmetic of the checks
-THIN = 30.0  # circumradius by inradius above which face normals alone do not bound the distance of a point outside
-PAIRS = 3_000_000  # pairs of a point and a face whose exact distances are computed, at most
+COINCIDENT = 2e-15  #: distance of a point outside the hull that counts as rounding
+ROUND = 1e-15  #: rounding error of the checks
+#: ratio of circumradius and inradius, above which face normals alone do not bound the distance of a point outside
+THIN = 30.0
+PAIRS = 3_000_000  #: most pairs of a point and a face whose distances are computed
 
 
-NEAR_PLANE, IN_PLANE = 1e-9, 1e-14  # distances of points that fit a wide plane, and of those that are in it
-MANY = 4000  # corners of a face, above which Qhull is too slow, because it merges its triangles one by one
-RAISE = 1e-8  # greatest height by which points are raised out of a wide plane
-SAMPLED = 200  # points whose hull shows such faces
-WIDE = 20  # triangles in one plane of that hull, at least
+NEAR_PLANE, IN_PLANE = 1e-9, 1e-14  #: distances of the points to which a wide plane is fitted, and of points in it
+MANY = 4000  #: corners of a face, above which Qhull is too slow, because it merges its triangles one by one
+RAISE = 1e-8  #: greatest height by which points are raised out of a wide plane
+SAMPLED = 200  #: number of points of the sample in which wide planes are searched
+WIDE = 20  #: least number of triangles of a wide plane in the hull of the sample
 
 
 class Facets(NamedTuple):
-    """Facets (m, 3) or (m, 2) of point indices, their (m, 3) outward unit normals, and Qhull's planes after the map."""
+    """The facets of a hull."""
 
-    simplices: Ints
-    normals: Array
-    planes: Array
+    simplices: Ints  #: point indices, (m, 3), or (m, 2) for a flat set
+    normals: Array  #: outward unit normals, (m, 3)
+    planes: Array  #: Qhull's planes, of the mapped points
 
 
 def qhull(
     points: Array, chosen: Ints, matrix: Array, options: str, cached: Any = None, planes: Sequence[WidePlane] = ()
 ) -> Facets | None:
-    """Return the facets that Qhull computes for some of the points after a linear map, or None.
+    """Return the facets that Qhull computes for the points with the indices ``chosen`` after a linear map.
 
-    Points in wide planes are raised at random, so that Qhull does not merge facets there.
-
-    None means that Qhull failed, or that its facets are not a closed surface. ``cached`` is an earlier result for some
-    points with the option Qt, which is used again for the same points.
+    Returns None if Qhull fails, or if its facets are not a closed surface. Points in wide planes are raised at random,
+    so that Qhull does not merge facets there. ``cached`` is an earlier result of Qhull with the option Qt. It is used
+    again for the same points.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -87,14 +87,14 @@ def qhull(
 
 
 class WidePlane(NamedTuple):
-    """The plane of a face with so many corners that Qhull would take a time that is quadratic in them."""
+    """The plane of a face with very many corners, for which Qhull would take quadratic time."""
 
-    points: Ints  #: those in the plane
-    normal: Array  #: outward
+    points: Ints  #: indices of the points in the plane
+    normal: Array  #: outward unit normal
 
 
 def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
-    """Return the wide planes of points, found from a sample; ``matrix`` maps the points to about unit extents."""
+    """Return the wide planes of points, by a sample of the points. ``matrix`` maps them to about unit extents."""
     if 2 * len(points) < 3 * MANY:
         return []
     from scipy.spatial import ConvexHull, QhullError
@@ -118,7 +118,7 @@ def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
 
 
 def without_insides(points: Array, planes: Sequence[WidePlane]) -> Ints:
-    """Return the indices of the points that are not inside the polygon of a wide plane."""
+    """Return the indices of all points except those inside the polygon of a wide plane."""
     from scipy.spatial import ConvexHull, QhullError
 
     is_kept = np.ones(len(points), dtype=bool)
@@ -139,7 +139,7 @@ def _raised(points: Array, planes: Sequence[WidePlane]) -> Array:
 
 
 def _flattened(points: Array, facets: Facets, planes: Sequence[WidePlane]) -> Facets:
-    """Return facets with one normal for all triangles in a wide plane."""
+    """Return the facets, where all triangles of a wide plane have the normal of the plane."""
     normals = facets.normals.copy()
     for plane in planes:
         is_in = np.zeros(len(points), dtype=bool)
@@ -149,14 +149,17 @@ def _flattened(points: Array, facets: Facets, planes: Sequence[WidePlane]) -> Fa
 
 
 def mapped_normals(across: Array, matrix: Array) -> Array:
-    """Return the unit normals of planes from their normals after a linear map."""
+    """Return the unit normals of planes, given their normals ``across`` after the linear map ``matrix``."""
     normals = across @ matrix
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     return np.asarray(normals)
 
 
 def is_closed(faces: Ints) -> bool:
-    """Return whether triangles are a closed oriented surface like a sphere: every edge once in each direction."""
+    """Return whether triangles are a closed oriented surface like a sphere.
+
+    Every edge must occur once in each direction, and the Euler characteristic must be 2.
+    """
     n = int(faces.max()) + 1
     tail, head = faces, np.roll(faces, -1, axis=1)
     forward = np.sort((tail * n + head).ravel())
@@ -166,7 +169,7 @@ def is_closed(faces: Ints) -> bool:
 
 
 def _rewound(faces: Ints, neighbors: Ints) -> Ints:
-    """Return the triangles, all wound like the first, because the winding by the sign of a sliver is not reliable."""
+    """Return the triangles, all wound like the first, because the sign of a sliver does not give a reliable winding."""
     faces = faces.copy()
     visited = np.zeros(len(faces), dtype=bool)
     visited[0], todo = True, [0]
@@ -189,7 +192,7 @@ def corners_of(faces: Ints) -> Ints:
 
 
 def edges(faces: Ints) -> tuple[Ints, Ints]:
-    """Return the edges (e, 2) of a closed surface, the lower index first, and the two faces (e, 2) of each edge."""
+    """Return the edges (e, 2) of a closed surface, the lower index first, and the two faces of each edge, (e, 2)."""
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     low, high = np.minimum(tail, head), np.maximum(tail, head)
     pairs = np.argsort(low * (int(faces.max()) + 1) + high).reshape(-1, 2)
@@ -213,10 +216,11 @@ def corner_normals(facets: Facets, count: int) -> Array:
 
 
 def strict(points: Array, facets: Facets) -> Ints:
-    """Return the indices of the vertices that are above their neighbours by more than rounding, one of each cluster.
+    """Return the indices of the corners that are higher than their neighbours by more than rounding.
 
-    A true vertex may be missing, for example if two points that differ by rounding hide each other. `points_beyond`
-    returns such vertices.
+    Height is measured along the mean normal of a corner. A cluster of coincident corners gives a single corner. A true
+    vertex may be missing, for example if two points that differ by rounding hide each other. `points_beyond` returns
+    such vertices.
     """
     s = facets.simplices
     # on a closed surface each edge occurs once in each direction
@@ -232,9 +236,9 @@ def strict(points: Array, facets: Facets) -> Ints:
 
 
 def fatness(points: Array, facets: Facets) -> float:
-    """Return the ratio of circumradius and inradius about the mean of the vertices.
+    """Return the ratio of the circumradius and the inradius of facets about the mean of their corners.
 
-    The distance of a point from the hull is at most this ratio times its height above the planes.
+    The distance of a point from the hull is at most this ratio times its greatest height above the planes.
     """
     used = points[corners_of(facets.simplices)]
     inner = used.mean(axis=0)
@@ -246,14 +250,17 @@ def low_reach(points: Array, facets: Facets) -> Array:
     """Return the height of the lowest corner of each facet along the facet's normal.
 
     Qhull's normals may be tilted relative to the triangles. A point below all these heights is in the hull of the
-    corners: for a point outside, the ray from an inner point crosses a triangle, and the point is above the lowest
-    corner of this triangle.
+    corners. Proof: for a point outside, the segment from an inner point crosses a triangle, so the point is above the
+    lowest corner of this triangle.
     """
     return np.asarray(np.einsum("ijk,ik->ij", points[facets.simplices], facets.normals).min(axis=1))
 
 
 def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Return face normals (of a thin set also normals of edges and corners), and the hull's height along each."""
+    """Return face normals, and the greatest height of the hull along each.
+
+    For a thin hull the mean normals of edges and corners are included.
+    """
     s, normals, _ = facets
     reach = low_reach(points, facets)
     if fatness(points, facets) <= THIN:
@@ -270,9 +277,10 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
 
 
 def points_beyond(points: Array, off_hull: Ints, on_hull: Ints, facets: Facets) -> tuple[Ints, float]:
-    """Return the points of ``off_hull`` that are farthest outside the hull along the probes, and the greatest excess.
+    """Return the points of ``off_hull`` that are farthest outside along a direction of `probes`, and the excess.
 
-    The excess is the height above the planes of the facets, not above the points on the hull.
+    ``off_hull`` and ``on_hull`` are indices of points. The excess is the greatest height of a point of ``off_hull``
+    above the planes of the facets, not above the points on the hull.
     """
     if not len(off_hull):
         return off_hull, -np.inf
@@ -291,11 +299,11 @@ def _unit_rows(vectors: Array) -> Array:
 
 
 def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> tuple[Ints, float]:
-    """Return the points that are not proven to be at or in the hull, and a bound of the distance of the other points.
+    """Return the points of ``off_hull`` outside the hull, and a bound of the distance of all others from the hull.
 
-    For a fat hull the bound follows from the greatest height above the planes. A point beyond a sharp tip may be far
-    away and near all planes. So for a thin hull the bound is the distance to the nearest triangle that the point is
-    not below.
+    For a fat hull the bound follows from ``excess``, the greatest height above the planes. A point beyond a sharp tip
+    may be far away and near all planes. For a thin hull the bound is therefore the distance to the nearest triangle
+    that the point is not below.
     """
     none = off_hull[:0]
     if excess < -10.0 * ROUND:
@@ -309,7 +317,7 @@ def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> 
     planes, rays = np.column_stack([normals, -reach]), np.insert(points[off_hull], 3, 1.0, axis=1)
     for rows, members in reaching(planes, rays, -20.0 * ROUND):
         height = points[off_hull[rows]] @ normals[members].T - reach[members]
-        # a point on the plane of one facet may be nearest to another, slightly turned one
+        # a point on the plane of a facet may be nearer to another facet, which is slightly rotated
         near, face = np.nonzero((height > -20.0 * ROUND) & (height.max(axis=1) > -ROUND)[:, None])
         pairs.append((rows[near], members[face]))
         count += len(near)
@@ -318,7 +326,7 @@ def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> 
     nearest = np.full(len(off_hull), np.inf)
     for near, face in pairs:
         np.minimum.at(nearest, near, _distances(points[off_hull[near]], points[s[face]], normals[face]))
-    nearest[np.isinf(nearest)] = 0.0  # deep inside
+    nearest[np.isinf(nearest)] = 0.0  # points that are deep inside
     lost = nearest > 10.0 * ROUND
     return off_hull[lost], float(nearest[~lost].max(initial=0.0)) + ROUND
 
@@ -343,38 +351,34 @@ def _distances(points: Array, simplices: Array, normals: Array) -> Array:
 # --- hulls without ambiguity -----------------------------------------------------------------------------------------
 
 
-_FEW = 1024  #: points up to which all pairs are compared
-_MOST_INTERPRETED = 256
-_SAMPLED = 256  #: points that show whether many are thin, before Qhull runs
+_FEW = 1024  #: number of points up to which all pairs are compared
+_MOST_INTERPRETED = 256  #: most points for `clear_hull` without compiled kernels
+_SAMPLED = 256  #: number of points of a sample that shows whether the points are thin
 _LEAST, _GREATEST = 1e-100, 1e100  #: sizes whose squares and cubes neither overflow nor vanish
-_FAT = 0.02  #: 20 times that of `hulls`, which leaves a margin for other axes of the same points
-_STRAIGHT = 1e-6  #: least extent along an axis by the greatest
-_HALF = 0.7071067811865476  #: mantissa at which the rounded logarithm changes
-_SLIVER = 1e-12  #: sine of a triangle's corner below which its winding is in doubt
-_ROUNDING = 1e-14  #: of heights in a box of unit size; five times the greatest tolerance of `hull_facets`, and more
-_BENT = 1e-12  #: height of a corner over the plane of a neighbour, up to which an edge is convex
-_GRID = 12  #: cells of directions along a side of a cube
+_FAT = 0.02  #: 20 times `FAT` of `hulls`, which leaves a margin for other axes of the same points
+_STRAIGHT = 1e-6  #: least ratio of the least and the greatest extent along the axes
+_HALF = 0.7071067811865476  #: mantissa at which the rounded binary logarithm changes
+_SLIVER = 1e-12  #: sine of a triangle's corner below which its winding is not reliable
+_ROUNDING = 1e-14  #: rounding error of heights in a box of unit size, five times `COINCIDENT`
+_BENT = 1e-12  #: height of a corner above the plane of a neighbour, up to which their edge counts as convex
+_GRID = 12  #: cells of directions along an edge of a cube
 _CELLS = 6 * _GRID * _GRID
-_SCANS = 64  #: greatest number of points near the surface that are compared with all planes
+_SCANS = 64  #: most points near the surface that are compared with all planes
 
 
 class ClearHull(NamedTuple):
-    """A hull: the indices of its vertices in the given points, triangles of numbers in ``indices``, and more.
+    """A hull of unambiguous points. `LateMeasures` reads the fields from ``local`` on."""
 
-    `LateMeasures` reads the rest: ``local``, the vertices recentred and divided by 2 ** ``exponent``, and
-    ``equations``, Qhull's planes of the points ``local * scales``.
-    """
-
-    indices: Ints
-    faces: Ints
-    local: Array
+    indices: Ints  #: indices of the vertices in the given points
+    faces: Ints  #: triangles of indices in ``indices``, (m, 3)
+    local: Array  #: the vertices, recentred and divided by 2 ** ``exponent``
     exponent: int
-    equations: Array
+    equations: Array  #: Qhull's planes of the points ``local * scales``
     scales: Array
 
 
 def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
-    """Return the hull of points (n, 3), None if it is ambiguous, and Qhull's result, None if Qhull did not run."""
+    """Return the hull of points (n, 3), or None if they are ambiguous, and Qhull's result, or None without one."""
     n = len(points)
     if n < 4 or (n > _MOST_INTERPRETED and not compiled()):
         return None, None
@@ -384,7 +388,7 @@ def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
         return None, None
     from scipy.spatial import ConvexHull, QhullError
 
-    if wide_planes(mapped, np.eye(3)):  # these faces are never clear
+    if wide_planes(mapped, np.eye(3)):  # points in such a plane are always ambiguous
         return None, None
     try:
         hull = ConvexHull(mapped, qhull_options="Qt")
@@ -404,7 +408,7 @@ def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
 
 @inlined
 def _power_above(x: float) -> tuple[float, int]:
-    """Return the least power of two above a number, and its exponent, as frexp does."""
+    """Return the least power of two above the positive number x, and the exponent of this power."""
     power, exponent = 1.0, 0
     while power <= x:
         power *= 2.0
@@ -417,10 +421,10 @@ def _power_above(x: float) -> tuple[float, int]:
 
 @single_entry
 def prepare(points: Array2, mapped: Array2, scales: Array1) -> tuple[bool, int]:
-    """Write points, recentred and scaled as in `hulls` and mapped to about unit extents, to ``mapped``.
+    """Write points to ``mapped``, recentred and scaled as in `hulls`, and mapped to about unit extents.
 
-    Returns whether the points are unambiguous so far, and the exponent of the scale. ``scales`` gets the factors of the
-    axes in ``mapped``.
+    The factors of the axes are written to ``scales``. Returns whether no ambiguity has been detected, and the exponent
+    of the scale.
     """
     n = points.shape[0]
     x0, y0, z0, x1, y1, z1 = inf, inf, inf, -inf, -inf, -inf
@@ -432,7 +436,7 @@ def prepare(points: Array2, mapped: Array2, scales: Array1) -> tuple[bool, int]:
     if not _LEAST < largest < _GREATEST:
         return False, 0
     top, exponent = _power_above(largest)
-    # all steps are monotone, so the extents of the mapped points follow from those of the given ones
+    # all steps are monotone, so the extents of the mapped points follow from the extents of the given points
     shrink = 1.0 / top
     lows, highs = (x0 * shrink, y0 * shrink, z0 * shrink), (x1 * shrink, y1 * shrink, z1 * shrink)
     middles = (0.5 * (lows[0] + highs[0]), 0.5 * (lows[1] + highs[1]), 0.5 * (lows[2] + highs[2]))
@@ -500,7 +504,7 @@ def _farthest_from(points: Array, n: int, step: int, i: int) -> int:
 
 @kernel
 def _is_fat(points: Array, n: int, step: int) -> bool:
-    """Return whether every step-th point is far from coplanar, along the greedy axes of `hulls`."""
+    """Return whether every ``step``-th point of n is far from coplanar, along the axes of `_Frame` in `hulls`."""
     i = _farthest_from(points, n, step, plain(0))
     j = _farthest_from(points, n, step, i)
     ox, oy, oz = points[i, 0], points[i, 1], points[i, 2]
@@ -537,10 +541,11 @@ def judge(
     mapped: Array2, scales: Array1, facets: QhullFacets, planes: Array2, normals: Array2, is_corner: Bools1,
     rank: Ints1, indices: Ints1, faces: Ints2,
 ) -> int:  # fmt: skip
-    """Wind the facets of Qhull outward, and write vertices and faces. Return the number of vertices, 0 if ambiguous.
+    """Wind Qhull's facets outward, write the vertices and faces of the hull, and return the number of vertices.
 
-    ``planes`` to ``rank`` are scratch: the normals of facets with the height of their lowest corner, the normals of
-    corners in the coordinates before the map, which points are corners, and the number of each corner.
+    The number is 0 if the points are ambiguous. The indices of the vertices are written to ``indices``. ``planes``,
+    ``normals``, ``is_corner`` and ``rank`` are scratch: the normals of facets with the height of their lowest corner,
+    the normals of corners before the map, which points are corners, and the index of each corner in ``indices``.
     """
     equations, simplices, neighbors = facets
     m = simplices.shape[0]
@@ -555,7 +560,7 @@ def judge(
             indices[count], rank[i] = i, count
             normals[count, 0], normals[count, 1], normals[count, 2] = 0.0, 0.0, 0.0
             count += 1
-    # Euler: a closed surface of triangles like a sphere has 2 v - 4 faces; else a facet is missing or doubled
+    # a closed surface of triangles like a sphere has 2 v - 4 faces (Euler), otherwise a facet is missing or doubled
     if m != 2 * count - 4 or not (_wind(mapped, equations, simplices, neighbors) and _is_convex(
         mapped, equations, simplices, neighbors
     )):  # fmt: skip
@@ -654,8 +659,8 @@ def _are_inside(
 ) -> bool:  # fmt: skip
     """Return whether all points except the corners are clearly below all planes.
 
-    ``last`` is scratch of any length. It stores the last facet for some directions, where the search for a similar
-    direction starts.
+    ``last`` is scratch of any length. It stores the last facet of some directions. The search for a similar direction
+    starts at this facet.
     """
     n, m = mapped.shape[0], simplices.shape[0]
     x, y, z = 0.0, 0.0, 0.0
@@ -671,7 +676,7 @@ def _are_inside(
         ball = min(ball, -height - equations[k, 3])
     if not ball > 0.0:
         return False
-    # a point that is lower by this under one facet is clearly under all planes, also in the given axes
+    # a point that is below its facet by this height is clearly below all planes, also before the map
     low = (3.0 * _ROUNDING * max(scales[0], scales[1], scales[2]) + 2.0 * _BENT) * sqrt(reach) / ball
     if not ball > low:
         return False
@@ -696,7 +701,7 @@ def _are_inside(
 
 @kernel
 def _cell(x: float, y: float, z: float) -> int:
-    """Return the index of the grid cell in which a direction crosses the surface of a cube."""
+    """Return the index of the grid cell of the direction (x, y, z) on the surface of a cube."""
     u, v, w, side = abs(x), y, z, 0 if x > 0.0 else 1
     if abs(y) > u:
         u, v, w, side = abs(y), z, x, 2 if y > 0.0 else 3
@@ -711,7 +716,10 @@ def _left_by(
     mapped: Array, simplices: Ints, neighbors: Ints, center: tuple[float, float, float],
     ray: tuple[float, float, float], start: int,
 ) -> int:  # fmt: skip
-    """Return the facet that a ray from the centre hits, or -1; the search starts at a facet and crosses its edges."""
+    """Return the facet that a ray from ``center`` hits, or -1.
+
+    The search starts at the facet ``start``, and crosses edges between neighbouring facets.
+    """
     k = start
     for _ in range(simplices.shape[0]):
         out = -1

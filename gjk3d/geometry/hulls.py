@@ -1,9 +1,9 @@
 """The convex hull of any finite points: the strictly extreme vertices, the faces, the error bound and the Gauss map.
 
-Qhull finds the hull. This module prepares its input and checks its output. Points are recentred and scaled by a power
-of two. Extents below ``FLAT`` of the size are dropped. Thin sets are mapped to unit extents, as an affine map keeps the
-combinatorics. Vertices inside faces and edges are removed. At the end the support of the vertices is compared with the
-support of all points along every face normal, and points beyond the vertices are added again.
+Qhull computes the hull. This module prepares the input of Qhull and checks its output. Points are recentred and scaled
+by a power of two. Extents below ``FLAT`` of the size are set to 0. Thin sets are mapped to unit extents, because an
+affine map does not change the faces. Vertices inside faces and edges are removed. At the end the support values of the
+vertices and of all points are compared along every face normal, and points beyond the vertices are added again.
 
 The Gauss map consists of the normals of the faces, and of the arcs between them that belong to the edges.
 """
@@ -22,9 +22,9 @@ from gjk3d.geometry import hull_facets as fc
 from gjk3d.geometry.hull_facets import ClearHull, clear_hull
 from gjk3d.typing import Array, Ints
 
-FLAT = 1e-13  # extents below this part of the size are ignored: the hull is flat, collinear or a point
-FAT = 1e-3  # Qhull is safe in the given axes where the least extent is above this part of the greatest
-ROUNDS = 40  # rounds of adding points again; one or two are usual
+FLAT = 1e-13  #: extents below this part of the size count as 0: the hull is flat, collinear or a point
+FAT = 1e-3  #: ratio of the least and the greatest extent, above which Qhull is safe in the given axes
+ROUNDS = 40  #: most rounds that add points again; one or two are usual
 
 
 class Measures(NamedTuple):
@@ -37,7 +37,7 @@ class Measures(NamedTuple):
 
 
 class LateMeasures:
-    """The measures of a clear hull. Each measure is computed when it is first read."""
+    """The measures of a `ClearHull`. Each measure is computed when it is first read."""
 
     def __init__(self, clear: ClearHull) -> None:
         self._clear = clear
@@ -81,7 +81,8 @@ class HullData:
     dimension : int
         0 for a point, 1 for a segment, 2 for a flat polygon, 3 for a solid.
     defect : float
-        Bound of the distance of an input point from the hull of ``vertices``, so also of the error of a support value.
+        Bound of the distance of an input point from the hull of ``vertices``. It also bounds the error of a support
+        value.
     indices : (k,) int
         Rows of the input that are the vertices.
     measures : Measures or LateMeasures
@@ -113,14 +114,14 @@ class HullData:
 
     @property
     def edges(self) -> Ints:
-        """Edges of the triangles, (e, 2) int, each once, lower index first."""
+        """Edges of the triangles, (e, 2) int, the lower index first."""
         return self.measures.edges
 
     @property
     def angles(self) -> Array:
         """Angle between the outward normals on the two sides of each edge, (e,) float.
 
-        0 inside a face, pi on the boundary of a flat polygon, 2 pi on a single segment.
+        It is 0 inside a face, pi on the boundary of a flat polygon, and 2 pi for a segment.
         """
         return self.measures.angles
 
@@ -132,16 +133,20 @@ class HullData:
 
 
 class _Frame(NamedTuple):
-    """Greedy axes: along a (nearly) farthest pair, then towards the point farthest from its line, then across both."""
+    """Orthogonal axes of points.
+
+    The first axis is along a pair of points that is nearly the most distant. The second is towards the point farthest
+    from the line of this pair.
+    """
 
     dimension: int
-    origin: Array
-    axes: Array
-    extents: Array  # of all points along the axes
+    origin: Array  #: a point of the pair
+    axes: Array  #: unit vectors in the rows
+    extents: Array  #: extents of all points along the axes
 
 
 class _Built(NamedTuple):
-    """A hull of the recentred points: indices of these points, and lengths in their scale."""
+    """A hull of recentred points, in the scale of these points. Integers are indices of these points."""
 
     dimension: int
     indices: Ints
@@ -154,17 +159,9 @@ class _Built(NamedTuple):
 
 
 def build_hull(points: Array) -> HullData:
-    """Return the convex hull of finite points of any number, dimension, scale or position.
+    """Return the convex hull of finite points (n, 3), n >= 1, of any dimension, scale and position.
 
-    Parameters
-    ----------
-    points : (n, 3) float
-        Finite points, at least one. Duplicates, collinear and flat sets are allowed.
-
-    Returns
-    -------
-    HullData
-        The hull. Finite points never raise an error.
+    Duplicates, collinear and flat sets are allowed. Finite points never raise an error.
     """
     clear, qhull_hull = clear_hull(points)
     if clear is not None:
@@ -180,26 +177,16 @@ def build_hull(points: Array) -> HullData:
         places = np.full(len(first), -1)
         places[built.indices] = np.arange(len(built.indices))
         indices = first[built.indices]
-        defect = float(np.ldexp(built.defect, exponent))
-        return HullData(
-            vertices=points[indices],
-            faces=places[built.faces],
-            dimension=built.dimension,
-            defect=max(defect, 5e-324) if built.defect > 0.0 else 0.0,
-            indices=indices,
-            measures=Measures(
-                volume=float(np.ldexp(built.volume, 3 * exponent)),
-                area=float(np.ldexp(built.area, 2 * exponent)),
-                edges=places[built.edges],
-                angles=built.angles,
-            ),
-        )
+        defect = max(float(np.ldexp(built.defect, exponent)), 5e-324) if built.defect > 0.0 else 0.0
+        volume, area = float(np.ldexp(built.volume, 3 * exponent)), float(np.ldexp(built.area, 2 * exponent))
+        measures = Measures(volume, area, places[built.edges], built.angles)
+        return HullData(points[indices], places[built.faces], built.dimension, defect, indices, measures)
 
 
 def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:
-    """Return a hull from the stored data of an earlier hull; None if the faces are not a closed surface.
+    """Return a hull from the stored data of an earlier hull, or None if the faces are not a closed surface.
 
-    Queries on both hulls have the same results. Their volumes and areas may differ by rounding.
+    Queries on both hulls have the same results. The volume and the area may differ by rounding.
     """
     if dimension < 2:
         if len(faces) or len(vertices) != dimension + 1 or len(angles) != dimension:
@@ -226,13 +213,13 @@ def _distinct(points: Array) -> Ints:
     ordered = points[order]
     new = np.ones(len(points), dtype=bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    return np.sort(order[new])  # the sort is stable, so the first of equals is the lowest index
+    return np.sort(order[new])  # the sort is stable, so the first of equal points has the lowest index
 
 
 def _recentred(points: Array) -> tuple[Array, int]:
-    """Return points with the middle of their box at 0 and an extent in [0.5, 1), and the exponent of their scale.
+    """Return recentred points, scaled by a power of two, and the exponent of the scale.
 
-    They were divided by two to the power of the exponent.
+    The middle of their bounding box is at 0, and its greatest extent is in [0.5, 1).
     """
     top = int(np.frexp(np.abs(points).max())[1])
     local = np.ldexp(points, -top)
@@ -246,7 +233,7 @@ def _frame(points: Array) -> _Frame:
     if not box.any():
         return _Frame(0, points[0], np.eye(3), box)
     i = int(points[:, box.argmax()].argmin())
-    for _ in range(3):  # each step goes to the point farthest from the last one
+    for _ in range(3):  # each step goes to the point farthest from the last point
         j, i = i, int(((points - points[i]) ** 2).sum(axis=1).argmax())
     origin = points[i]
     offsets = points - origin
@@ -303,7 +290,7 @@ def _solid(points: Array, frame: _Frame, qhull_hull: Any) -> _Built:
     straight_frame = _frame(points @ straight)
     is_fat = straight_frame.dimension == 3 and straight_frame.extents[2] > FAT * straight_frame.extents[0]
     facets, used, defect = _settle(points, [straight, rotated] if is_fat else [rotated], qhull_hull)
-    if facets is None:  # without a surface the vertices are still right, and the faces are flat
+    if facets is None:  # all points remain vertices, and the faces are those of a flat polygon
         return _polygon(points, frame)._replace(indices=used)
     faces = facets.simplices
     edges, angles = _edges(faces, facets.normals)
@@ -311,7 +298,7 @@ def _solid(points: Array, frame: _Frame, qhull_hull: Any) -> _Built:
 
 
 def _edges(faces: Ints, normals: Array) -> tuple[Ints, Array]:
-    """Return the edges of a closed surface with these face normals, and the angles at them."""
+    """Return the edges of a closed surface with these face normals, and the angle between the normals at each edge."""
     edges, sides = fc.edges(faces)
     normals_a, normals_b = normals[sides[:, 0]], normals[sides[:, 1]]
     return edges, np.arctan2(
@@ -324,7 +311,7 @@ def _area(points: Array, faces: Ints) -> float:
 
 
 def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
-    """Return the volume, computed in coordinates of unit extents, so that a thin hull keeps its leading digits."""
+    """Return the volume inside the faces, in coordinates of unit extents, so that a thin hull loses no digits."""
     mapped = points @ (frame.axes / frame.extents[:, None]).T
     inner = mapped[faces[0]].mean(axis=0)
     volume = float(np.einsum("ij,ij->", mapped[faces[:, 0]] - inner, fc.vector_areas(mapped, faces))) / 3.0
@@ -332,12 +319,13 @@ def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
 
 
 def _settle(points: Array, matrices: list[Array], qhull_hull: Any = None) -> tuple[fc.Facets | None, Ints, float]:
-    """Return facets, vertex indices and defect, computed with the first of the matrices for which Qhull succeeds.
+    """Return the facets, the vertex indices and the defect of the hull of points.
 
-    ``qhull_hull`` is the argument ``cached`` of `fc.qhull`.
+    The points are mapped with the first of the matrices for which Qhull succeeds. ``qhull_hull`` is the argument
+    ``cached`` of `fc.qhull`. If Qhull never succeeds, the facets are None, and all points are vertices.
     """
     planes = fc.wide_planes(points, matrices[0])
-    # joggled input always has facets, with a small error that `points_beyond` measures
+    # Qhull always succeeds with joggled input (QJ); `points_beyond` measures the small error
     for options, raised in (*([("Qt", planes)] if planes else []), ("Qt", []), ("QJ", [])):
         for matrix in matrices:
             attempt = _attempt(points, matrix, options, qhull_hull, raised)
@@ -356,11 +344,11 @@ def _attempt(
     current = len(used) == len(fc.corners_of(facets.simplices))
     if len(used) == len(points):
         return facets, used, 0.0
-    extra = used[:0]  # vertices that Qhull leaves out of its facets although they reach beyond them
+    extra = used[:0]  # vertices beyond Qhull's facets that are not corners of them
     for _ in range(ROUNDS):
         if not current:
             rebuilt = fc.qhull(points, used, matrix, options, None, planes) if len(used) > len(matrix) else None
-            if rebuilt is None:  # clusters hid all vertices: start again from the extremes of the axes
+            if rebuilt is None:  # too few vertices, because of clusters: restart with the extreme points along the axes
                 mapped = points @ matrix.T
                 seeds = np.concatenate([used, mapped.argmin(axis=0), mapped.argmax(axis=0), facets.simplices[0]])
                 if np.isin(seeds, used).all():
@@ -381,23 +369,23 @@ def _attempt(
 
 
 def _parted(count: int, *groups: Ints) -> tuple[Ints, Ints]:
-    """Return the indices that are in the groups, ascending, and the others."""
+    """Return the indices below ``count`` that are in the groups, and those that are not, both ascending."""
     among = np.zeros(count, dtype=bool)
     for group in groups:
         among[group] = True
     return np.flatnonzero(among), np.flatnonzero(~among)
 
 
-FACE_ANGLE = 1e-12  #: an edge that turns less than this is inside a face
+FACE_ANGLE = 1e-12  #: angle between the normals at an edge, below which the edge is inside a face
 
 
 def gauss_map(hull: HullData) -> tuple[Array, Array]:
-    """Return unit face normals (f, 3), and edges (e, 9): unit direction, and normals of the edge's two faces."""
+    """Return the unit face normals (f, 3) of a hull, and its edges (e, 9): unit direction, normals of both faces."""
     v = hull.vertices
     if hull.dimension == 0:
         return np.zeros((0, 3)), np.zeros((0, 9))
     if hull.dimension == 1:
-        # the circle about a segment, in four arcs
+        # the Gauss map of a segment is a circle, here in four arcs
         along = _unit((v[hull.edges[0, 1]] - v[hull.edges[0, 0]])[None])[0]
         x = _unit(np.cross(along, np.eye(3)[np.argmin(np.abs(along))])[None])[0]
         y = np.cross(along, x)
@@ -422,7 +410,7 @@ def gauss_map(hull: HullData) -> tuple[Array, Array]:
 
 
 def _unit(rows: Array) -> Array:
-    """Return rows scaled to length 1, in two steps so that squares neither overflow nor vanish."""
+    """Return rows scaled to length 1, or 0 for rows of zeros. Two steps avoid overflow and underflow of squares."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0.0, largest, 1.0)
     length = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -1,15 +1,14 @@
 """The intersection of two convex polytopes: its corners, volume and centroid.
 
-Corners are the ends of the parts of edges inside the other polytope. A corner of the intersection is on three planes.
-Two or three of these belong to one of the polytopes, so the corner is on an edge of that polytope. The method needs no
-inner point, and flat polytopes are not a special case.
-
-Arrays of planes and of results are stored by coordinate, (4, f) and (3, n).
+A corner of the intersection is on three planes. At least two of these belong to the same polytope, so the corner is on
+an edge of this polytope. The corners are therefore the ends of the parts of edges that are inside the other polytope.
+The method needs no inner point, and flat polytopes are not a special case. Arrays of planes and of results are stored
+by coordinate, (4, f) and (3, n).
 
 Volume and centroid do not need the corners. The surface of the intersection consists of the parts of the faces of each
 polytope inside the other. A face is clipped by the plane of the other polytope that its worst corner violates, until no
-corner violates a plane. Other planes do not matter, so a face is clipped by only a few planes near it. Volume and
-centroid follow from the divergence theorem (Cha and Lee, 2015, sum the same pieces for the overlap of voids).
+corner violates a plane. A face is therefore clipped by only a few planes near it. Volume and centroid follow from the
+divergence theorem (Cha and Lee, 2015, sum the same pieces for the overlap of voids).
 
 The plane that a point violates belongs to the face that is hit by the ray from an inner point to the point. The search
 starts at the face of a near point and crosses the edge between the face and the ray, as in a triangulation (Lawson,
@@ -34,24 +33,25 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 # --- corners ---------------------------------------------------------------------------------------------------------
 
 
-_THIN = 0.1  #: least extent by greatest, below which corners get half-spaces too
-_SHARP = -0.8  #: cosine between the normals of two faces, below which their edge gets half-spaces too
+_THIN = 0.1  #: ratio of the least and the greatest extent, below which half-spaces are added at the corners
+_SHARP = -0.8  #: cosine between the normals of two faces, below which half-spaces are added at their edge
 
 
 class Walls(NamedTuple):
-    """A polytope as edges (e, 6), a single edge for a point, and as half-spaces (4, f): normal . x <= offset."""
+    """A polytope as edges and as half-spaces normal . x <= offset."""
 
-    edges: Array2
-    planes: Array2
-    span: float  #: greatest less least number of the edges
+    edges: Array2  #: both ends of each edge, (e, 6); a point has a single edge
+    planes: Array2  #: normals and offsets in columns, (4, f)
+    span: float  #: greatest minus least coordinate of all ends
 
 
 def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
-    """Return normals of half-spaces: the normals of the faces, and further ones for sharp edges and corners.
+    """Return the normals of a polytope's half-spaces: those of the faces, and more at sharp edges and corners.
 
     A point just outside a sharp edge is close to the planes of both faces, and a point beyond the tip of a needle is
-    close to all planes. Planes across such edges, and across the directions from the middle to the corners, bound the
-    distance of such a point. ``faces`` and ``arcs`` are the output of `gjk3d.geometry.hulls.gauss_map`.
+    close to all planes. Additional planes bound the distance of such a point. They are perpendicular to the bisectors
+    of sharp edges, and to the directions from the middle to the corners of a thin polytope. ``faces`` and ``arcs`` are
+    the output of `gjk3d.geometry.hulls.gauss_map`.
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle
@@ -67,9 +67,10 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 
 
 def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> Array:
-    """Return the corners, (n, 3), of the intersection of two polytopes at pose rows (2, 13).
+    """Return the corners, (n, 3), of the intersection of two polytopes at pose rows (2, 13), in world coordinates.
 
-    Corners closer than ``tolerance`` times the size are merged. Coordinates are computed about a near ``origin``.
+    Corners closer than ``tolerance`` times the size are merged. Coordinates are computed relative to ``origin``, a
+    point near the polytopes.
     """
     edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
     points, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
@@ -83,7 +84,10 @@ def common(
     a: Walls, b: Walls, rows: Array2, origin: tuple[float, float, float], tolerance: float, edges: Array2,
     planes: Array2, points: Array2, index: Ints2,
 ) -> int:  # fmt: skip
-    """Write the corners of the intersection and return their number. ``edges`` to ``index`` are scratch."""
+    """Write the corners of the intersection to columns of ``points``; return their number.
+
+    ``edges``, ``planes`` and ``index`` are scratch. See `corners` for the other arguments.
+    """
     size = _move(a.edges, a.planes, rows[0], origin, edges, planes, plain(0), plain(0))
     e, f = a.edges.shape[0], a.planes.shape[1]
     size = max(size, _move(b.edges, b.planes, rows[1], origin, edges, planes, e, f))
@@ -101,7 +105,10 @@ def common(
 def _move(
     edges: Array, planes: Array, row: Array, origin: Vec3, to_edges: Array, to_planes: Array, e: int, f: int
 ) -> float:
-    """Write a polytope at a pose row, about ``origin``, from columns e and f on; return its greatest coordinate."""
+    """Write the edges and planes of a polytope at a pose row, relative to ``origin``; return the greatest coordinate.
+
+    The edges are written from column e of ``to_edges``, and the planes from column f of ``to_planes``.
+    """
     largest = 0.0
     for k in range(edges.shape[0]):
         for i in range(3):
@@ -124,9 +131,9 @@ def _move(
 def _inside(
     edges: Array, e: int, e_end: int, planes: Array, f: int, f_end: int, tol: float, points: Array, count: int
 ) -> int:
-    """Append the ends of the parts of edges inside the half-spaces; return the new number of points.
+    """Append the ends of the parts of edges e to e_end inside half-spaces f to f_end; return the new number of points.
 
-    All first ends precede all second ends. An end within ``tol`` of a plane counts as on the plane and stays unchanged.
+    All first ends precede all second ends. An end within ``tol`` of a plane counts as on the plane, and is not moved.
     """
     last = count + (e_end - e)
     at = count
@@ -148,7 +155,10 @@ def _inside(
 
 @kernel
 def _part(edges: Array, k: int, planes: Array, f: int, f_end: int, tol: float) -> tuple[float, float]:
-    """Return the parameters, from 0 to 1, at which an edge enters and leaves the half-spaces; inf and 0 if outside."""
+    """Return the parameters from 0 to 1 at which edge k enters and leaves half-spaces f to f_end.
+
+    If the edge is outside a half-space, they are infinity and 0.
+    """
     enter, leave = 0.0, 1.0
     for j in range(f, f_end):
         start = planes[0, j] * edges[0, k] + planes[1, j] * edges[1, k] + planes[2, j] * edges[2, k] - planes[3, j]
@@ -171,7 +181,7 @@ def _write_point(points: Array, at: int, edges: Array, k: int, t: float) -> None
 
 @kernel
 def _distinct(points: Array, count: int, tol: float, index: Ints) -> int:
-    """Merge points closer than ``tol`` into the first of them; return the number of points left."""
+    """Merge points closer than ``tol`` into the first of them; return the number of remaining points."""
     order, twin = index[0], index[1]
     sort_points(points, count, order)
     for k in range(count):
@@ -197,29 +207,28 @@ def _distinct(points: Array, count: int, tol: float, index: Ints) -> int:
 
 
 _SCANNED = 24  #: faces up to which a scan of all planes is faster than the search
-_SAME_PLANE = 4e-15  #: height within which planes are the same, relative to the size
-_PARALLEL = 1.0 - 1e-6  #: cosine of planes above which they may be the same
-_OPEN = (
-    1e-11  #: greatest sum of the area vectors of the pieces, which is 0 for a closed surface, by the square of the size
-)
-_FLAT = 1e-9  #: least volume by the cube of the size, below which coplanar faces cannot be told apart
+_SAME_PLANE = 4e-15  #: greatest distance of equal planes, relative to the size
+_PARALLEL = 1.0 - 1e-6  #: least cosine between the normals of equal planes
+#: greatest sum of the area vectors of the pieces, relative to the squared size; it is 0 for a closed surface
+_OPEN = 1e-11
+_FLAT = 1e-9  #: volume relative to the cubed size, below which coplanar faces cannot be distinguished
 _NO_PLANE = 1e300  #: offset of the plane of a degenerate face
 
 
 class Facets(NamedTuple):
-    """A polytope about its centre, with triangles in an order in which neighbours are near each other."""
+    """A polytope relative to its centre. Its triangles are sorted, so that neighbours are near each other."""
 
     vertices: Array2  #: (k, 3), relative to the centre
     faces: Ints2  #: (m, 3), wound outward
     neighbors: Ints2  #: (m, 3), the face at the edge from each corner to the next one
     sides: Array2  #: (m, 9), inward normals of the planes through the centre and these edges
     planes: Array2  #: (m, 4), normal . x <= offset
-    center: Array1  #: in the frame of the polytope
-    size: float
+    center: Array1  #: mean of the vertices in the frame of the polytope
+    size: float  #: greatest extent along the axes
 
 
 def facets_of(hull: HullData) -> Facets | None:
-    """Return the facets of a hull, or None for a flat one."""
+    """Return the facets of a hull, or None if the hull is flat."""
     vertices = np.array(hull.vertices)
     size = float(np.ptp(vertices, axis=0).max())
     if hull.dimension < 3 or not hull.volume > _FLAT * size**3:
@@ -232,7 +241,7 @@ def facets_of(hull: HullData) -> Facets | None:
     graph = csr_array((links, (sides[:, 0], sides[:, 1])), shape=(count, count))
     order = breadth_first_order(graph, 0, directed=False, return_predecessors=False)
     faces = np.ascontiguousarray(hull.faces[order])
-    # each edge once in each direction: the reversed edge belongs to the neighbour
+    # each edge occurs once in each direction, and the reversed edge belongs to the neighbour
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     forward, backward = np.argsort(tail * len(vertices) + head), np.argsort(head * len(vertices) + tail)
     neighbors = np.empty(3 * count, dtype=np.int64)
@@ -250,9 +259,9 @@ def facets_of(hull: HullData) -> Facets | None:
 
 
 def shared_volume(a: Facets, b: Facets, rows: Array, point: Array) -> tuple[float, Array] | None:
-    """Return volume and centroid of the intersection at pose rows (2, 13); None if it is too flat for this method.
+    """Return volume and centroid of the intersection at pose rows (2, 13), or None if it is too flat for this method.
 
-    ``point`` is a point in or near the intersection.
+    ``point`` is a point in or near the intersection. It and the centroid are in world coordinates.
     """
     (turn_a, shift_a), (turn_b, shift_b) = parts(rows[0]), parts(rows[1])
     center_a, center_b = turn_a @ a.center + shift_a, turn_b @ b.center + shift_b
@@ -266,7 +275,7 @@ def shared_volume(a: Facets, b: Facets, rows: Array, point: Array) -> tuple[floa
         a, b, tuple(to_b.tolist()), (x, y, z), _SAME_PLANE * noise, np.empty((4, corners)),
         np.empty((corners,), dtype=np.int64), np.empty((8, room)), homes, out,
     )  # fmt: skip
-    # the pieces of nearly parallel faces may overlap or have gaps, since rounding moves the line between them far
+    # the pieces of nearly parallel faces may overlap or have gaps, because rounding moves the line of both planes far
     if not out[0] > 6.0 * _FLAT * size**3 or np.abs(out[4:]).max() > _OPEN * size**2:
         return None
     return float(out[0] / 6.0), point + turn_b @ (out[1:4] / (4.0 * out[0]))
@@ -277,9 +286,11 @@ def clip_both(
     a: Facets, b: Facets, to_b: Rigid, origin: tuple[float, float, float], tolerance: float, places: Array2,
     found: Ints1, polygon: Array2, homes: Ints2, out: Array1,
 ) -> None:  # fmt: skip
-    """Write six times the volume, 24 times its first moment about the origin, and twice the area vector of all pieces.
+    """Write integrals over the surface of the intersection of A and B to ``out``, (7,).
 
-    ``places`` to ``homes`` are scratch. If two faces are in one plane, the face of A counts and the face of B does not.
+    They are six times the volume, 24 times its first moment about ``origin``, and twice the sum of the area vectors.
+    ``places``, ``found``, ``polygon`` and ``homes`` are scratch. If a face of A and a face of B are in the same plane,
+    only the face of A counts.
     """
     m = to_b
     for k in range(7):
@@ -306,20 +317,23 @@ def _height(planes: Array, f: int, p: Vec3) -> float:
 
 @kernel
 def _level(planes: Array, f: int, normal: Vec3, level: float) -> float:
-    """Return ``level`` if plane f may contain a face with this normal, otherwise 0."""
+    """Return ``level`` if plane f may contain a face with this normal, else 0."""
     cosine = planes[f, 0] * normal[0] + planes[f, 1] * normal[1] + planes[f, 2] * normal[2]
     return level if abs(cosine) > _PARALLEL else 0.0
 
 
 @kernel
 def _violated(b: Facets, p: Vec3, start: int) -> tuple[float, int]:
-    """Return the height of p above the face of B between B's centre and p, negative inside, and the face's index."""
+    """Return the height of p above a face of B, negative inside, and the index of this face.
+
+    It is the face that the ray from B's centre to p hits. The search starts at the face ``start``.
+    """
     count = b.faces.shape[0]
     f, steps = start, 0
     most = 0 if count <= _SCANNED else count
     while steps < most:
         steps += 1
-        # leave by the edge that separates most, which takes fewer steps than by the first one
+        # crossing the edge that separates most takes fewer steps than crossing the first edge that separates
         out, low = -1, 0.0
         for k in range(3):
             side = b.sides[f, 3 * k] * p[0] + b.sides[f, 3 * k + 1] * p[1] + b.sides[f, 3 * k + 2] * p[2]
@@ -347,10 +361,10 @@ def _add_clipped(
     a: Facets, m: Rigid, b: Facets, origin: Vec3, level: float, places: Array, found: Ints, polygon: Array, homes: Ints,
     out: Array,
 ) -> None:  # fmt: skip
-    """Add to ``out`` the integrals over the pieces of A's faces, placed at m, that are below every plane of B.
+    """Add to ``out`` the integrals over the pieces of A's faces, at the pose m, that are below every plane of B.
 
     ``level`` is the height up to which a point counts as below a plane of B that is parallel to the face. It is
-    negative if faces in a plane of B do not count.
+    negative if faces in a plane of B do not count. The other arguments are those of `clip_both`.
     """
     for i in range(a.vertices.shape[0]):
         places[0, i], places[1, i], places[2, i] = place(m, (a.vertices[i, 0], a.vertices[i, 1], a.vertices[i, 2]))
@@ -361,7 +375,7 @@ def _add_clipped(
     last = 0
     for f in range(a.faces.shape[0]):
         normal = turn(m, (a.planes[f, 0], a.planes[f, 1], a.planes[f, 2]))
-        for k in range(3):  # begin at a face that is known to be near
+        for k in range(3):  # the search starts at a face that is known to be near
             if found[a.faces[f, k]] >= 0:
                 last = found[a.faces[f, k]]
         is_inside = True
@@ -385,10 +399,10 @@ def _add_clipped(
 def _clip(
     b: Facets, stamp: int, normal: Vec3, level: float, polygon: Array, homes: Ints, used: Ints
 ) -> int:  # fmt: skip
-    """Clip a polygon by planes of B until no corner violates a further plane. Return the number of corners left.
+    """Clip a triangle by planes of B until no corner violates another plane; return the number of remaining corners.
 
-    A column of ``polygon`` is a corner and its height above the plane of its face in ``homes``. The second half of the
-    columns is scratch.
+    A column k of ``polygon`` contains a corner, and its height above the plane of the face homes[0, k] of B. Rows 4 to
+    7 and row 1 of ``homes`` are scratch. Planes that already clipped the triangle have ``stamp`` in ``used``.
     """
     count = 3
     while True:
@@ -396,12 +410,12 @@ def _clip(
         on_surface = level < 0.0
         for k in range(count):
             above = polygon[3, k] - _level(b.planes, homes[0, k], normal, level)
-            # a corner made by a plane is on it, up to rounding
+            # a corner that a plane created is on this plane, up to rounding
             if above > most and used[homes[0, k]] != stamp:
                 plane, most = homes[0, k], above
             on_surface = on_surface and polygon[3, k] > level
         if plane < 0 and on_surface:
-            # every corner may be at an edge of the face of B in the same plane, but the middle is not
+            # every corner may be on an edge of the face of B in the same plane, but the middle is not
             above, middle = _violated(b, _middle(polygon, count), homes[0, 0])
             if above > _level(b.planes, middle, normal, level) and used[middle] != stamp:
                 plane = middle
@@ -448,7 +462,7 @@ def _middle(polygon: Array, count: int) -> Vec3:
 
 @kernel
 def _add_fan(polygon: Array, count: int, origin: Vec3, out: Array) -> None:
-    """Add the integrals over the tetrahedra between the origin and a polygon to ``out``."""
+    """Add the integrals over the tetrahedra between ``origin`` and a polygon to ``out``, see `clip_both`."""
     p = sub((polygon[0, 0], polygon[1, 0], polygon[2, 0]), origin)
     q = sub((polygon[0, 1], polygon[1, 1], polygon[2, 1]), origin)
     for k in range(2, count):

@@ -3,20 +3,19 @@
 `farthest` avoids the product of all points and all directions. Let w be the farthest point along some axis, and let v
 be at least as far as w along a direction d. Then d.(v - w) >= 0, so axis.(w - v) <= (d - axis).(v - w), which is at
 most the sum of |d - axis| |v - w| over the coordinates. If the axis is the mean of a few similar directions, only
-points near w remain on a rounded hull, and only points of one or two faces on any hull. Directions are therefore split
-in halves, each half keeps its candidate points, and the split stops when directions and candidates are few.
+points near w satisfy this on a rounded hull, and only points of one or two faces on any hull. Directions are therefore
+split in halves. Each half retains its candidate points. The split stops when directions and candidates are few.
 
 Along a Morton curve, points near each other follow each other (Morton 1966).
 
-The table of directions has, for each cell of directions, the points that may be farthest along one.
-
-Directions are points of the surface of a cube, and each of its six sides is a tree of squares. A direction through a
-square, scaled to reach the cube, is a weighted mean of the square's corners. A point that is lower than another along
-all four corners, by more than rounding, is therefore lower along every direction through the square, and cannot be
-farthest there. The other points of a square are passed to its four quarters, until few remain. A scan of these few has
-the same result as a scan of all points, to the last bit. Any points are supported, also flat sets and inner points.
-
-The table of an even surface has about six points in a square and four entries for each point, for any number of points.
+A table of directions contains the candidate points of each cell of directions: those that may be farthest along a
+direction of the cell. Directions are points of the surface of a cube, and each of its six sides is a tree of squares. A
+direction through a square, scaled to reach the cube, is a weighted mean of the square's corners. A point that is lower
+than another along all four corners, by more than rounding, is therefore lower along every direction through the square,
+and is not a candidate. The other points of a square are passed to its four quarters, until few remain. A scan of these
+few has the same result as a scan of all points, to the last bit. Any points are supported, also flat sets and inner
+points. For points spread evenly on a surface, the table has about six points in a square and four entries for each
+point, for any number of points.
 """
 
 from __future__ import annotations
@@ -36,7 +35,10 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 @kernel
 def sort_points(flat: Array, count: int, order: Ints) -> None:
-    """Fill ``order`` with the indices of the first ``count`` points, sorted by x, then by y (Shell, 1959)."""
+    """Write the indices of the first ``count`` points to ``order``, sorted by x, then by y (Shell, 1959).
+
+    ``flat`` contains the points in columns.
+    """
     for i in range(count):
         order[i] = i
     gap = 1
@@ -57,14 +59,14 @@ def sort_points(flat: Array, count: int, order: Ints) -> None:
         gap //= 3
 
 
-FEW = 1 << 16  #: products of a point and a direction that cost less than another split, and less than a thread
+FEW = 1 << 16  #: products of a point and a direction that cost less than another split
 _ROUNDING = 128.0 * 2.0**-53  #: relative rounding of the compared products
 
 
 def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
-    """Return the greatest height of points (n, d) along each direction (m, d), and the farthest point, (m,) each.
+    """Return the greatest height of points (n, d) along each direction (m, d), and the index of the farthest point.
 
-    There is at least one point. If several points are equally far to rounding, any of them may be returned.
+    Both results have the shape (m,). If several points are equally far to rounding, any of them may be returned.
     """
     reach = np.empty(len(directions))
     index = np.empty(len(directions), dtype=np.int64)
@@ -78,7 +80,10 @@ def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
 
 
 def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield groups of directions (m, d), with the points (n, d) that may reach ``level`` along one of them."""
+    """Yield groups of directions (m, d) and of points (n, d) that may reach the height ``level`` along one of them.
+
+    A group consists of the indices of its directions, and the indices of its points.
+    """
 
     def may_reach(columns: Array, axis: Array, half: Array, rounding: float) -> Any:
         return _products(axis, columns) + _products(half, np.abs(columns)) >= level - rounding
@@ -89,16 +94,17 @@ def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[I
 
 
 def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -> Iterator[tuple[Ints, Ints]]:
-    """Yield groups of similar directions, each direction once, and with each group its candidate points.
+    """Yield the indices of a group of similar directions, and of its candidate points. Each direction is in one group.
 
-    ``in_question`` is called with points in columns, and the middle, half extents and rounding error of directions.
+    ``in_question`` returns which points are candidates. It is called with points in columns, and with the middle, the
+    half extents and the rounding error of some directions.
     """
     if len(points) * len(directions) <= FEW:
         if len(directions):
             yield np.arange(len(directions)), np.arange(len(points))
         return
     rounding = _ROUNDING * float(np.abs(points).max()) * float(np.abs(directions).max())
-    # points and directions in columns, mapped so that the points spread equally and products are the same
+    # columns of points and directions, mapped so that the points have equal spreads, and products do not change
     _, spread, axes = np.linalg.svd(points, full_matrices=False)
     spread = np.maximum(spread, 1e-15 * float(spread[0]) + 1e-300)[:, None]
     columns, some = axes @ points.T / spread, axes @ directions.T * spread
@@ -117,8 +123,8 @@ def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -
 
 
 def principal_axes(points: Array) -> tuple[Array, Array]:
-    """Return the singular values (min(n, 3),) of points (n, 3), and all three right singular vectors in rows."""
-    # full matrices are n x n for many points; the others lack right vectors for less than three points
+    """Return the singular values, (min(n, 3),), of points (n, 3), and all three right singular vectors in rows."""
+    # full matrices would be n x n; reduced matrices lack right vectors for less than three points
     lengths, axes = np.linalg.svd(points, full_matrices=len(points) < 3)[1:]
     return lengths, axes
 
@@ -127,18 +133,18 @@ def _may_be_farthest(points: Array, axis: Array, half: Array, rounding: float) -
     height = _products(axis, points)
     top = int(height.argmax())
     offsets = points - points[:, top, None]
-    # a point that is excluded by rounding alone is farther than the top by at most this rounding
+    # a point that is excluded only by rounding is farther than the top by at most this rounding
     return height + _products(half, np.abs(offsets, out=offsets)) >= height[top] - rounding
 
 
 def _products(vector: Array, columns: Array) -> Array:
-    """Return the product of a vector with each column, without the threads of a library."""
+    """Return the product of a vector with each column, without the threads of a BLAS library."""
     out: Array = (vector[:, None] * columns).sum(axis=0)
     return out
 
 
 def boxes_of(rows: Array, points: Array) -> Array:
-    """Return the lowest and the highest corner of points (k, 3) at pose rows (n, 13): (n, 2, 3)."""
+    """Return the bounding boxes, (n, 2, 3), of points (k, 3) at pose rows (n, 13): lowest and highest corner."""
     out = np.empty((len(rows), 6))
     fit_boxes(np.ascontiguousarray(rows), points, out)
     return out.reshape(-1, 2, 3)
@@ -161,13 +167,13 @@ def fit_boxes(rows: Array2, points: Array2, out: Array2) -> None:
 # --- order along a curve ---------------------------------------------------------------------------------------------
 
 
-_BITS = 10  #: of a coordinate, and of a digit of the sort
-_FEWEST = 64  #: points from which sorting saves time
+_BITS = 10  #: bits of a coordinate, and of a digit of the radix sort
+_FEWEST = 64  #: least number of points for which sorting saves time
 
 
 @inlined
 def _spread(x: int) -> int:
-    """Return the ten bits of x with two zero bits after each bit."""
+    """Return the ten bits of x with two zero bits between them."""
     x = (x | (x << 16)) & 0x030000FF
     x = (x | (x << 8)) & 0x0300F00F
     x = (x | (x << 4)) & 0x030C30C3
@@ -176,7 +182,11 @@ def _spread(x: int) -> int:
 
 @entry
 def _sort(points: Array2, low: Array1, longest: float, keys: Ints2, order: Ints2, counts: Ints1) -> None:
-    """Write the order of the points into row 1 of ``order``; row 0 and both rows of ``keys`` are scratch."""
+    """Write the indices of points along a Morton curve to row 1 of ``order``.
+
+    ``low`` is the lowest corner of the points, and ``longest`` their greatest extent. Row 0 of ``order``, ``keys`` and
+    ``counts`` are scratch.
+    """
     n, digits = points.shape[0], counts.shape[0]
     # divided before it is multiplied, since the reciprocal of a tiny length is infinite
     for k in range(n):
@@ -203,7 +213,7 @@ def _sort(points: Array2, low: Array1, longest: float, keys: Ints2, order: Ints2
 
 
 def morton_order(points: Array2) -> Ints:
-    """Return the order of points along a Morton curve, or the given order if there are only a few points."""
+    """Return the indices of points along a Morton curve, or in the given order if there are only a few points."""
     count = len(points)
     if count < _FEWEST:
         return np.arange(count)
@@ -219,28 +229,29 @@ def morton_order(points: Array2) -> Ints:
 
 Corners = tuple[float, float, float, float]
 
-#: margin relative to the reach of the points. The heights along two corners and along a direction between them have 42
-#: units of rounding together. A direction within 16 units of a common side may be assigned to the next square.
+#: Least difference of heights that excludes a point, relative to the greatest distance of a point from the centre. The
+#: heights along two corners and along a direction between them have 42 units of rounding together. A direction within
+#: 16 units of a common side may be assigned to the next square.
 _MARGIN = 128.0 * UNIT_ROUNDOFF
-_FEW = 16  #: points in a square that is not split, at most
-_DEEPEST = 12  #: splits of a square, at most; directions near the normal of a flat face always keep many points
-_MOST = 8  #: entries for each point, and 256 more, after which squares are not split any further
-COUNT_BITS = 32  #: of the count in a node, see `Table`
+_FEW = 16  #: most points in a square that is not split
+_DEEPEST = 12  #: most splits of a square; directions near the normal of a flat face always have many candidates
+_MOST = 8  #: squares are not split any further after _MOST * (points + 256) entries
+COUNT_BITS = 32  #: bits of the count in a node, see `Table`
 
 
 class Table(NamedTuple):
-    """The table in plain arrays.
+    """A table of directions in plain arrays.
 
     Attributes
     ----------
     grid : int
         Number of squares along an edge of the cube in the first level.
     nodes : (m,) int
-        For each square the index of its four quarters in this array. For a square without quarters the number is
-        negative: the inverted bits of ``first << COUNT_BITS | count``, the range of the square's entries. The first 6 *
-        grid * grid squares are in the order of `cell_directions`, and quarters are in the order of a grid of two.
+        For each square the index of the first of its four quarters in this array. For a square without quarters the
+        number is negative: the inverted bits of ``first << COUNT_BITS | count``, the range of the square's entries. The
+        first 6 * grid * grid squares are in the order of `cell_directions`. Quarters are in the order of a grid of two.
     entries : (e,) int
-        Candidate points, in each square by ascending index.
+        Indices of the candidate points of each square, ascending.
     """
 
     grid: int
@@ -249,15 +260,15 @@ class Table(NamedTuple):
 
 
 class _Squares(NamedTuple):
-    """Squares of one size, and the candidate points of each."""
+    """Squares of equal size, and the candidate points of each."""
 
-    low: Array  #: (c, 2), their lowest corner on their side of the cube
-    begins: Ints  #: (c + 1,) in members
-    members: Ints  #: rows of the columns, see `_columns`
+    low: Array  #: (c, 2), the lowest corner of each square on its side of the cube
+    begins: Ints  #: (c + 1,), the start of each square's candidates in ``members``
+    members: Ints  #: candidates: ``side * n + point``, where n is the number of points
 
 
 def cell_directions(grid: int) -> Array:
-    """Return the middles of the cells of a grid on a cube, (6 * grid * grid, 3): sides +x, -x, +y, -y, +z, -z."""
+    """Return the middles of the cells of a grid on a cube, (6 * grid * grid, 3), for sides +x, -x, +y, -y, +z, -z."""
     middle = (2.0 * np.arange(grid) + 1.0) / grid - 1.0
     u, v = (c.ravel() for c in np.meshgrid(middle, middle, indexing="ij"))
     out = np.empty((6, grid * grid, 3))
@@ -269,7 +280,7 @@ def cell_directions(grid: int) -> Array:
 
 
 def direction_table(points: Array) -> Table:
-    """Return the table of points (n, 3), at least one, relative to a centre between them."""
+    """Return the table of directions of points (n, 3), n >= 1, which are relative to a centre between them."""
     count = len(points)
     columns = _columns(points)
     margin = _MARGIN * float(np.sqrt((points * points).sum(axis=1).max()))
@@ -281,7 +292,7 @@ def direction_table(points: Array) -> Table:
     grid = 2**depth
     steps = np.rint((squares.low + 1.0) / size).astype(np.int64)
     side = np.arange(len(steps)) // (grid * grid)
-    where = (side * grid + steps[:, 0]) * grid + steps[:, 1]  #: of each square in nodes
+    where = (side * grid + steps[:, 0]) * grid + steps[:, 1]  # index of each square in ``nodes``
     nodes, entries, total = np.empty(len(where), dtype=np.int64), [], 0
     while True:
         counts = np.diff(squares.begins)
@@ -306,7 +317,10 @@ def direction_table(points: Array) -> Table:
 
 
 def _columns(points: Array) -> Array:
-    """Return the points' coordinates for each side of the cube, (18 n,): along the side's axis, then the others."""
+    """Return the coordinates of points for each side of a cube, (18 n,).
+
+    First the coordinates along the axis of the side for all sides and points, then those along the two other axes.
+    """
     out = np.empty((3, 6, len(points)))
     for side in range(6):
         axis = side // 2
@@ -330,10 +344,10 @@ def quarter(
     columns: Array1, low: Array1, begins: Ints1, members: Ints1, size: float, margin: float,
     new_low: Array1, new_begins: Ints1, new_members: Ints1,
 ) -> None:  # fmt: skip
-    """Write the quarters of squares in order, and the candidate points of each.
+    """Write the quarters of squares, and the candidate points of each, to the arrays ``new_*``.
 
-    A point is dropped if one other point is higher along all four corners of the quarter. Such a point is sought among
-    the highest points along the middle and the corners.
+    A point is not a candidate if another point is higher along all four corners of the quarter. It is compared with the
+    highest points along the middle and along each corner.
     """
     new_begins[0] = total = 0
     for square in range(len(begins) - 1):
@@ -349,7 +363,10 @@ def quarter(
 
 @inlined
 def _heights(columns: Array, point: int, corners: Corners) -> Corners:
-    """Return the heights of a point along the four corners of a square, given by its lowest and highest corner."""
+    """Return the heights of a point along the four corners of a square.
+
+    ``corners`` are the two coordinates of the lowest corner, then those of the highest corner.
+    """
     count = len(columns) // 3
     up, along, across = columns[point], columns[count + point], columns[2 * count + point]
     lower, upper = up + along * corners[0], up + along * corners[2]
@@ -361,15 +378,13 @@ def _heights(columns: Array, point: int, corners: Corners) -> Corners:
 
 @kernel
 def _in_question(
-    columns: Array,
-    corners: Corners,
-    limits: tuple[int, int],
-    members: Ints,
-    margin: float,
-    candidates: Ints,
+    columns: Array, corners: Corners, limits: tuple[int, int], members: Ints, margin: float, candidates: Ints,
     total: int,
-) -> int:
-    """Append the candidate points of a square to ``candidates``; return the new number of candidates."""
+) -> int:  # fmt: skip
+    """Append the candidate points of a square to ``candidates``; return the new number of candidates.
+
+    Only ``members`` in the range ``limits`` are tested. ``total`` is the number of candidates before.
+    """
     start, stop = limits
     first = _heights(columns, members[start], corners)
     tops = (first, first, first, first, first)

@@ -1,9 +1,8 @@
 """Convex polygons, and connected components such as the triangles of a face.
 
-Polygons are the faces of a hull, or lie in the plane, where they are cut, cleaned and thinned.
-
-Their points are rows of (x, y), counter-clockwise. Two rows are a segment, and one row is a point. Every function
-accepts and returns segments and points too.
+`face_loops` returns the faces of a hull. The other functions for polygons cut, simplify or measure a polygon in the
+plane. The points of such a polygon are rows of (x, y), counter-clockwise. Two rows are a segment, and a single row is a
+point. Every function accepts and returns segments and points too.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from gjk3d.typing import Array, Ints, Ints1
 
 
 def connected(starts: Ints, ends: Ints, count: int) -> Ints:
-    """Return the number of the component of each of ``count`` nodes, for edges from ``starts`` to ``ends``.
+    """Return the index of the component of each of ``count`` nodes, for edges from ``starts`` to ``ends``.
 
     Components are numbered in the order of their first nodes.
     """
@@ -32,7 +31,10 @@ def connected(starts: Ints, ends: Ints, count: int) -> Ints:
 
 @single_entry
 def join(starts: Ints1, ends: Ints1, label: Ints1) -> None:
-    """Write the component of each node, by a union-find forest with links to lower nodes and path halving."""
+    """Write the component of each node to ``label``, by a union-find forest with links to lower nodes and path halving.
+
+    ``starts`` and ``ends`` are the nodes of each edge.
+    """
     for k in range(len(label)):
         label[k] = k
     for k in range(len(starts)):
@@ -53,14 +55,14 @@ def join(starts: Ints1, ends: Ints1, label: Ints1) -> None:
             label[k] = count
             count += 1
         else:
-            label[k] = label[label[k]]  # a lower node, which has its number already
+            label[k] = label[label[k]]  # a lower node, whose component is already known
 
 
 # --- polygons --------------------------------------------------------------------------------------------------------
 
 
-_COPLANAR = 1e-13  #: greatest distance of the corners of one face from a plane, relative to the size of the hull
-SHARP = 0.75  #: cosine at a corner: a point near both edges of a sharper corner may be far ahead of the corner
+_COPLANAR = 1e-13  #: greatest distance of the corners of a face from its plane, relative to the size of the hull
+SHARP = 0.75  #: cosine of the angle at a corner above which the corner is sharp, see `cut_by`
 
 
 def face_loops(hull: HullData) -> tuple[Ints, Array]:
@@ -101,7 +103,7 @@ def face_loops(hull: HullData) -> tuple[Ints, Array]:
 def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
     """Return a label for each triangle, equal for coplanar neighbours."""
     edges, sides = fc.edges(faces)
-    # the larger triangle's plane, and the far corner of the smaller one
+    # the plane of the larger triangle, and the corner of the smaller triangle that is not on the common edge
     square = np.einsum("ij,ij->i", areas, areas)
     swap = square[sides[:, 0]] < square[sides[:, 1]]
     big, small = np.where(swap, sides[:, 1], sides[:, 0]), np.where(swap, sides[:, 0], sides[:, 1])
@@ -109,7 +111,7 @@ def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
     heights = np.einsum("ij,ij->i", areas[big], vertices[far] - vertices[edges[:, 0]])
     joined = np.abs(heights) <= _COPLANAR * np.sqrt(square[big])
     label = connected(big[joined], small[joined], len(faces))
-    # a chain of nearly flat steps may bend: its triangles stay apart
+    # a chain of nearly coplanar triangles may bend as a whole; its triangles remain separate
     counts = np.bincount(label)
     total: Array = np.stack([np.bincount(label, areas[:, k]) for k in range(3)], axis=1).astype(np.float64)
     length = np.linalg.norm(total, axis=1)
@@ -124,7 +126,7 @@ def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
 
 
 def _round(vertices: Array, corners: Ints, normal: Array) -> Ints:
-    """Return the corners of a convex polygon counter-clockwise about its normal."""
+    """Return the indices of the corners of a convex polygon in counter-clockwise order about its normal."""
     across = vertices[corners] - vertices[corners].mean(axis=0)
     u = across[np.argmax(np.einsum("ij,ij->i", across, across))]
     v = np.cross(normal, u)
@@ -133,17 +135,17 @@ def _round(vertices: Array, corners: Ints, normal: Array) -> Ints:
     return ordered
 
 
-#: areas that differ by less, relative to the whole, count as equal, so that rounding does not choose
+#: greatest difference of equal areas, relative to the area of the polygon, so that rounding never selects a row
 _TIE = 1e-6
 
 
 @kernel
 def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) -> int:
-    """Write the part of the n rows of p with a x + b y <= c to ``out``; return its number of rows.
+    """Write the part of the polygon p of n rows with a x + b y <= c to ``out``; return the number of its rows.
 
-    Sutherland, Hodgman: Reentrant polygon clipping, 1974. Rows within ``tol`` of the line are kept unchanged, and an
-    edge is cut only if it crosses from one side of this band to the other, so parts on the line stay whole. If ``out``
-    is full, which no convex polygon causes, the rest is dropped.
+    Sutherland, Hodgman: Reentrant polygon clipping, 1974. Rows within ``tol`` of the line are kept unchanged. An edge
+    is cut only if it crosses the whole band within ``tol`` of the line. If ``out`` is full, which no convex polygon
+    causes, the remaining rows are dropped.
     """
     if n == 0:
         return 0
@@ -166,16 +168,16 @@ def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) 
 
 
 @kernel
-def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> int:
-    """Clip the n rows of p by a convex polygon of m corners; return the number of rows.
+def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, scratch: Array) -> int:
+    """Clip the polygon p of n rows by the convex polygon ``ring`` of m corners; return the number of rows of p.
 
     Points within ``tol`` of both edges of a sharp corner may be far beyond the corner. A line through such a corner,
-    across the bisector of its edges, is therefore a further limit.
+    perpendicular to the bisector of its edges, therefore clips p too.
     """
-    current, spare = p, room
+    current, spare = p, scratch
     last, u, v = m - 1, 0.0, 0.0  # u, v is the direction of the previous edge
     flipped = False
-    for k in range(m + 1):  # the first edge is repeated for the corner at its start
+    for k in range(m + 1):  # the first edge is repeated, for the corner at which it starts
         i = k if k < m else 0
         x, y = ring[i, 0] - ring[last, 0], ring[i, 1] - ring[last, 1]
         length = sqrt(x * x + y * y)
@@ -192,7 +194,7 @@ def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> in
         last = i
     if flipped:
         for k in range(n):
-            p[k, 0], p[k, 1] = room[k, 0], room[k, 1]
+            p[k, 0], p[k, 1] = scratch[k, 0], scratch[k, 1]
     return n
 
 
@@ -209,7 +211,7 @@ def _off_chord(p: Array, i: int, j: int, k: int) -> float:
 
 @kernel
 def _drop(p: Array, n: int, i: int) -> int:
-    """Remove row i of n; return the number of rows left."""
+    """Remove row i of n rows; return the number of remaining rows."""
     for j in range(i, n - 1):
         p[j, 0], p[j, 1] = p[j + 1, 0], p[j + 1, 1]
     return n - 1
@@ -217,7 +219,7 @@ def _drop(p: Array, n: int, i: int) -> int:
 
 @kernel
 def tidy(p: Array, n: int, tol: float) -> int:
-    """Remove rows within ``tol`` of the segment between their neighbours; return the number of rows left."""
+    """Remove rows within ``tol`` of the segment between their neighbours; return the number of remaining rows."""
     i = 0
     unchanged = 0  # consecutive rows that were not removed
     while n > 1 and unchanged < n:
@@ -235,7 +237,7 @@ def tidy(p: Array, n: int, tol: float) -> int:
 
 @kernel
 def _worth(p: Array, i: int, j: int, k: int) -> float:
-    """Return twice the area of the triangle that is lost by removing row j."""
+    """Return twice the area of the triangle of rows i, j and k, which is lost if row j is removed."""
     return float(abs((p[j, 0] - p[i, 0]) * (p[k, 1] - p[i, 1]) - (p[j, 1] - p[i, 1]) * (p[k, 0] - p[i, 0])))
 
 
@@ -250,7 +252,7 @@ def twice_area(p: Array, n: int) -> float:
 
 @kernel
 def thin(p: Array, n: int, most: int) -> int:
-    """Remove rows, each time the one that costs the least area, until ``most`` >= 3 are left; return their number.
+    """Remove rows until at most ``most`` >= 3 remain; return their number. Each removed row costs the least area.
 
     Visvalingam, Whyatt: Line generalisation by repeated elimination of points, 1993.
     """
@@ -267,7 +269,7 @@ def thin(p: Array, n: int, most: int) -> int:
 
 @kernel
 def nearest_row(p: Array, n: int, x: float, y: float) -> int:
-    """Return the row nearest to a point."""
+    """Return the index of the row nearest to the point (x, y)."""
     best, least = 0, 0.0
     for i in range(n):
         square = (p[i, 0] - x) * (p[i, 0] - x) + (p[i, 1] - y) * (p[i, 1] - y)
@@ -278,7 +280,7 @@ def nearest_row(p: Array, n: int, x: float, y: float) -> int:
 
 @kernel
 def farthest_row(p: Array, n: int, x: float, y: float) -> int:
-    """Return the first of the rows farthest from a point, to rounding."""
+    """Return the index of the row farthest from the point (x, y), the first one if rows are equally far to rounding."""
     best, most = 0, 0.0
     for i in range(n):
         square = (p[i, 0] - x) * (p[i, 0] - x) + (p[i, 1] - y) * (p[i, 1] - y)

@@ -4,13 +4,13 @@ The 2D tutorials test on which side of the simplex's edges the origin is. The re
 feature to keep, and the rest of the simplex is dropped. In 3D the same test applies to faces:
 
 - segment AB: the origin is between the ends, before A, or after B.
-- triangle ABC: the origin is above the inside, or beyond an edge, which leaves a segment.
+- triangle ABC: the origin projects into the triangle, or is beyond an edge, which leaves a segment.
 - tetrahedron ABCD: the origin is inside, or outside one of the four faces, which leaves a triangle.
 
 For the new vertex D of GJK the test of the opposite face ABC is redundant, since D is on the origin's side of ABC. The
-test costs little, and makes these functions correct for any simplex. Each returns the nearest point and its barycentric
-coordinates, zero for a dropped vertex. ``tiny`` is the resolution of the vertices. Features thinner than ``tiny`` are
-skipped, but the edges and vertices of such a feature are tested.
+test costs little, and makes these functions correct for any simplex. Each function returns the nearest point and its
+barycentric coordinates, which are zero for a dropped vertex. ``tiny`` is the rounding error of the vertices. A triangle
+or tetrahedron thinner than ``tiny`` is skipped, but its edges and vertices are tested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from math import sqrt
 from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub, triangle_normal
 
-#: square of a triangle's height by its longest edge, below which a foot on its plane is refined, see `refined`
+#: square of the ratio of a triangle's height and longest edge, below which the triangle is thin, see `refined`
 _THIN = 1e-4
 
 Vec4 = tuple[float, float, float, float]
@@ -49,7 +49,7 @@ def closest_on_segment(a: Vec3, b: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
         v = sub(a, scale(dot(a, ab) / length2, ab))
     else:
         v = sub(b, scale(dot(b, ab) / length2, ab))
-    # once more at right angles to AB: near contact v is all cancellation, and its direction is the separating axis
+    # near contact v is the result of cancellation, so it is projected once more: its direction is the separating axis
     v = sub(v, scale(dot(v, ab) / length2, ab))
     return v, (1.0 - t, t, 0.0, 0.0)
 
@@ -66,17 +66,18 @@ def blend(la: float, a: Vec3, lb: float, b: Vec3, lc: float, c: Vec3) -> Vec3:
 
 @kernel
 def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
-    """Return whether two computed positions of a point are within ``tiny``; otherwise rounding dominates them."""
+    """Return whether two computed positions of a point differ by at most ``tiny``, so that rounding is negligible."""
     d = sub(p, q)
     return dot(d, d) <= tiny * tiny
 
 
 @kernel
 def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
-    """Return the foot of the origin on a thin triangle's plane, its coordinates, and whether it is in the triangle.
+    """Return the projection of the origin on the plane of a thin triangle, and whether it is in the triangle.
 
-    The normal of a thin triangle is dominated by rounding, and so is a foot computed from the normal. Here the foot is
-    a combination of the vertices. A few steps subtract its components along the longest edge and across this edge.
+    The second value are the barycentric coordinates of the projection. The normal of a thin triangle is dominated by
+    rounding, so the projection is computed as a combination of the vertices. A few steps subtract its components along
+    the longest edge and across this edge.
     """
     ab, bc, ca = dot(sub(b, a), sub(b, a)), dot(sub(c, b), sub(c, b)), dot(sub(a, c), sub(a, c))
     turns = 0
@@ -103,7 +104,7 @@ def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
         lq -= (dot(foot, e) + dr * along) / length
         lr += dr
         foot = blend(1.0 - lq - lr, p, lq, q, lr, r)
-    for _ in range(2):  # near contact the foot is all cancellation, and its direction is the separating axis
+    for _ in range(2):  # near contact the foot is the result of cancellation, and its direction is the separating axis
         foot = sub(foot, blend(dot(foot, e), e, dot(foot, h), h, 0.0, h))
     lp = 1.0 - lq - lr
     within = lp >= 0.0 and lq >= 0.0 and lr >= 0.0
@@ -122,7 +123,7 @@ def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, V
 
 @kernel
 def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
-    """Return the result of `closest_on_triangle` for a triangle with the normal n."""
+    """Return the result of `closest_on_triangle` for a triangle with the normal n, of any length."""
     ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)
     longest2 = max(dot(ab, ab), dot(ac, ac), dot(bc, bc))
     area2 = dot(n, n)
@@ -141,7 +142,7 @@ def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3,
         p, l4, within = refined(a, b, c)
         if within:
             return p, l4
-        flat = True  # too thin for its own normal: any edge may be nearest
+        flat = True  # the triangle is too thin for an accurate normal, so any edge may be nearest
     best = a
     coordinates = (1.0, 0.0, 0.0, 0.0)
     least = dot(a, a)
@@ -162,9 +163,9 @@ def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3,
 
 @kernel
 def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
-    """Return INSIDE if the origin and the fourth vertex D are on the same side of a face, else OUTSIDE or UNSURE.
+    """Return INSIDE if the origin and D are on the same side of a face, OUTSIDE if they are on different sides.
 
-    The face contains A and has the normal n.
+    UNSURE is returned if one of them is within ``tiny`` of the plane. The face contains A and has the normal n.
     """
     resolved = tiny * sqrt(dot(n, n))
     origin = -dot(n, a)
@@ -188,7 +189,7 @@ def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> t
     acd, bcd = side(a, n_acd, b, tiny), side(b, n_bcd, a, tiny)
     origin = (0.0, 0.0, 0.0)
     if abc == INSIDE and abd == INSIDE and acd == INSIDE and bcd == INSIDE:
-        # by Cramer: each coordinate is the volume that the origin spans with the opposite face
+        # Cramer's rule: each coordinate is proportional to the volume of the origin and the face opposite the vertex
         m_a = abs(dot(b, cross(c, d)))
         m_b = abs(dot(a, cross(c, d)))
         m_c = abs(dot(a, cross(b, d)))

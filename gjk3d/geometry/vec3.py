@@ -2,8 +2,8 @@
 
 Vectors in kernels are tuples of three floats, which numba keeps in registers.
 
-Oriented boxes are tested for separation. The row of a box has its centre, half widths and axes. A root is the box
-around a whole body, with further columns.
+Oriented boxes are tested for separation. The row of a box contains its centre, half widths and three axes. A root is
+the row of the box around a whole body, with further columns.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Vec3 = tuple[float, float, float]
 #: a rotation by rows, then a translation; a pose row begins with the same twelve numbers
 Rigid = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 
-#: square of a sine: below it a cross product has lost half of its digits, and its products are taken exactly
+#: squared sine below which a cross product has lost half of its digits, and is computed with exact products
 NEARLY_PARALLEL = 1e-8
-#: length below which the square of a vector has lost digits or is 0, so its direction is undefined
+#: length below which the square of a vector has lost digits or is 0, so that its direction is undefined
 NO_LENGTH = 1e-140
 
 
@@ -82,7 +82,7 @@ def row3(rows: Array, i: int) -> Vec3:
 
 @inlined
 def turn(m: Rigid | Array, a: Vec3) -> Vec3:
-    """Return R a, a vector of B's frame in A's, for the pose m of B in A."""
+    """Return R a. For the pose m of B in A, it is the vector a of B's frame in A's frame."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
@@ -92,7 +92,7 @@ def turn(m: Rigid | Array, a: Vec3) -> Vec3:
 
 @inlined
 def turn_back(m: Rigid | Array, a: Vec3) -> Vec3:
-    """Return R^T a, a vector of A's frame in B's."""
+    """Return R^T a. For the pose m of B in A, it is the vector a of A's frame in B's frame."""
     return (
         m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
         m[1] * a[0] + m[4] * a[1] + m[7] * a[2],
@@ -102,13 +102,13 @@ def turn_back(m: Rigid | Array, a: Vec3) -> Vec3:
 
 @inlined
 def offset(m: Rigid | Array) -> Vec3:
-    """Return t, the position of B's origin in A's frame."""
+    """Return t. For the pose m of B in A, it is the position of B's origin in A's frame."""
     return (m[9], m[10], m[11])
 
 
 @inlined
 def place(m: Rigid | Array, a: Vec3) -> Vec3:
-    """Return R a + t, a point of B's frame in A's."""
+    """Return R a + t. For the pose m of B in A, it is the point a of B's frame in A's frame."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2] + m[9],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2] + m[10],
@@ -138,7 +138,7 @@ def perpendicular(a: Vec3) -> Vec3:
 
 @kernel
 def exact_product(a: float, b: float) -> Vec3:
-    """Return the rounded product a b, its exact error (Dekker 1971), and an unused 0."""
+    """Return the rounded product a b, its exact rounding error (Dekker 1971), and an unused 0."""
     p = a * b
     t = 134217729.0 * a
     a1 = t - (t - a)
@@ -159,7 +159,7 @@ def product_difference(a: float, b: float, c: float, d: float) -> float:
 
 @kernel
 def add_exact(high: float, low: float, x: float) -> Vec3:
-    """Add x to a sum carried as high + low (Knuth's TwoSum); the third slot is unused."""
+    """Return high + low + x as a high and a low part (Knuth's TwoSum), and an unused 0."""
     s = high + x
     t = s - high
     return (s, low + ((high - (s - t)) + (x - t)), 0.0)
@@ -167,7 +167,7 @@ def add_exact(high: float, low: float, x: float) -> Vec3:
 
 @kernel
 def exact_triple(a: Vec3, b: Vec3, c: Vec3) -> float:
-    """Return a . (b x c), rounded from a sum with twice the digits, because its products may cancel."""
+    """Return a . (b x c), computed with twice the digits and then rounded, because its terms may cancel."""
     s = (0.0, 0.0, 0.0)
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -190,7 +190,7 @@ def exact_cross(p: Vec3, q: Vec3) -> Vec3:
 
 @kernel
 def careful_cross(p: Vec3, q: Vec3, limit: float) -> Vec3:
-    """Return p x q. If the square of the result is below a limit, the products are computed exactly."""
+    """Return p x q. If the squared length of the result is below ``limit``, the products are computed exactly."""
     n = cross(p, q)
     return exact_cross(p, q) if dot(n, n) < limit else n
 
@@ -217,8 +217,8 @@ def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 # --- boxes -----------------------------------------------------------------------------------------------------------
 
 
-#: columns of a root after the box: greatest coordinate, which is infinite without a box, rounding radius, and the
-#: radius of the ball about the box's centre
+#: columns of a root after the box: the greatest coordinate, which is infinite without a box, the rounding radius of the
+#: body, and the radius of the bounding ball about the centre of the box. ROOT is the number of columns.
 REACH, RIM, RADIUS, ROOT = range(15, 19)
 
 
@@ -230,7 +230,7 @@ def row_at(boxes: Array, i: int, column: int) -> Vec3:
 
 @inlined
 def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
-    """Return the pose of B's box in the frame of A's box, where m is the pose of B's mesh in A's."""
+    """Return the pose of box j of B in the frame of box i of A. ``m`` is the pose of B in A."""
     t = sub(place(m, row_at(bb, j, 0)), row_at(ba, i, 0))
     p, q, r = turn(m, row_at(bb, j, 6)), turn(m, row_at(bb, j, 9)), turn(m, row_at(bb, j, 12))
     a, b, c = row_at(ba, i, 6), row_at(ba, i, 9), row_at(ba, i, 12)
@@ -242,9 +242,10 @@ def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
 
 @inlined
 def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> bool:
-    """Return whether one of the fifteen axes separates two boxes (Gottschalk, Lin, Manocha 1996); m is B's pose in A.
+    """Return whether one of the fifteen axes separates two boxes (Gottschalk, Lin, Manocha 1996).
 
-    ``a0`` to ``b2`` are half widths. The absolute values are increased, so that nearly parallel edges prove nothing.
+    ``m`` is B's pose in A, and ``a0`` to ``b2`` are half widths. The absolute values of the rotation are increased, so
+    that nearly parallel edges never separate boxes by rounding.
     """
     e = 1e-14
     n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
@@ -285,7 +286,10 @@ def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @inlined
 def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> float:
-    """Return a lower bound of the squared distance of two boxes along the axes of both; m is B's pose in A."""
+    """Return a lower bound of the squared distance of two boxes, from the gaps along the axes of both.
+
+    ``m`` is B's pose in A, and ``a0`` to ``b2`` are half widths.
+    """
     x = max(0.0, abs(m[9]) - a0 - (abs(m[0]) * b0 + abs(m[1]) * b1 + abs(m[2]) * b2))
     y = max(0.0, abs(m[10]) - a1 - (abs(m[3]) * b0 + abs(m[4]) * b1 + abs(m[5]) * b2))
     z = max(0.0, abs(m[11]) - a2 - (abs(m[6]) * b0 + abs(m[7]) * b1 + abs(m[8]) * b2))
@@ -299,7 +303,7 @@ def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @inlined
 def from_box(p: Vec3, b: Array, i: int) -> float:
-    """Return the squared distance of point p from box i, 0 inside the box."""
+    """Return the squared distance of the point p from box i. It is 0 inside the box."""
     d = sub(p, row_at(b, i, 0))
     x = max(0.0, abs(dot(d, row_at(b, i, 6))) - b[i, 3])
     y = max(0.0, abs(dot(d, row_at(b, i, 9))) - b[i, 4])
@@ -309,7 +313,7 @@ def from_box(p: Vec3, b: Array, i: int) -> float:
 
 @inlined
 def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
-    """Return the extent of a box along a unit vector."""
+    """Return the greatest coordinate along the unit vector n of the points of box i."""
     b = boxes[i]
     far = n[0] * b[0] + n[1] * b[1] + n[2] * b[2]
     for c in range(3):
@@ -319,7 +323,7 @@ def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
 
 @inlined
 def corner_along(boxes: Array, i: int, n: Vec3) -> Vec3:
-    """Return the farthest corner of a box along a vector."""
+    """Return the farthest corner of box i along the vector n."""
     p = row_at(boxes, i, 0)
     for c in range(3):
         axis = row_at(boxes, i, 6 + 3 * c)
@@ -329,7 +333,10 @@ def corner_along(boxes: Array, i: int, n: Vec3) -> Vec3:
 
 @kernel
 def roots_apart(m: Rigid, roots: Array, a: int, b: int, margin: float, rounding: float) -> bool:
-    """Return whether the balls or boxes of roots a and b are farther apart than ``margin``; m is B's pose in A."""
+    """Return whether the balls or the boxes of roots a and b are farther apart than ``margin``.
+
+    ``m`` is B's pose in A. ``rounding`` is the error of a position, relative to the coordinates.
+    """
     reach = roots[a, REACH] + roots[b, REACH] + max(abs(m[9]), abs(m[10]), abs(m[11]))
     more = margin + rounding * reach + roots[a, RIM] + roots[b, RIM]
     to, far = box_pose(m, roots, a, roots, b), roots[a, RADIUS] + roots[b, RADIUS] + more

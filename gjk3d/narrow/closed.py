@@ -1,6 +1,6 @@
 """Closed forms for the distance of simple cores: points, segments and boxes, a point and a cylinder.
 
-If rounding could change the result, the closed form leaves it unsettled, and GJK runs.
+If rounding could change the result of a closed form, the result is not settled, and GJK runs.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array
 
+_KIND, _HEAD = layout.KIND, layout.FLOAT_HEAD
 _POINT, _SEGMENT, _BOX, _CYLINDER = layout.POINT, layout.SEGMENT, layout.BOX, layout.CYLINDER
-_KIND, _HEAD, _SEGMENT, _BOX = layout.KIND, layout.FLOAT_HEAD, layout.SEGMENT, layout.BOX
 _WITNESS_GAP = 16.0  #: in units of `Cores.tiny`: largest error of the vector between the witnesses
 
 
@@ -61,7 +61,10 @@ def gap_of(c: Cores) -> Gap:
     """Return the signed distance of two cores that have a closed form."""
     if c.a.ints[_KIND] == _POINT:
         if c.b.ints[_KIND] == _POINT:
-            return between_points(c)
+            t = offset(c.m)
+            length = sqrt(dot(t, t))
+            clear = length > TOUCHING * c.tiny
+            return Gap(clear, length, divide(t, length) if clear else t, (0.0, 0.0, 0.0), t)
         if c.b.ints[_KIND] != _SEGMENT:
             signed, n, p = from_solid(c.b, neg(turn_back(c.m, offset(c.m))))
             return Gap(abs(signed) > TOUCHING * c.tiny, signed, neg(turn(c.m, n)), (0.0, 0.0, 0.0), place(c.m, p))
@@ -74,9 +77,9 @@ def gap_of(c: Cores) -> Gap:
 
 @kernel
 def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the direction from A's centre to B's, and a point of A and a point of B on the line of the centres.
+    """Return the unit vector from A's centre to B's, and a point of A and a point of B on the line of the centres.
 
-    Each point lies in its core's inscribed ball. The two points are equal if the balls intersect.
+    Each point is in the inscribed ball of its core. The two points are equal if the balls intersect.
     """
     inner_a, inner_b = c.a.floats[layout.INNER], c.b.floats[layout.INNER]
     n, t = unit(direction_between(c.m)), between_centers(c.m)
@@ -84,15 +87,6 @@ def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
     if t > inner_a + inner_b:
         return n, scale(inner_a, n), scale(t - inner_b, n)
     return n, scale(common, n), scale(common, n)
-
-
-@inlined
-def between_points(c: Cores) -> Gap:
-    """Return the distance of two points."""
-    t = offset(c.m)
-    length = sqrt(dot(t, t))
-    clear = length > TOUCHING * c.tiny
-    return Gap(clear, length, divide(t, length) if clear else t, (0.0, 0.0, 0.0), t)
 
 
 @kernel
@@ -104,13 +98,16 @@ def half_vector(core: Core) -> Vec3:
 
 @kernel
 def clamped(x: float, y: float) -> float:
-    """Return x / y clamped to [-1, 1]; 0 if y is 0."""
+    """Return x / y clamped to [-1, 1], or 0 if y is 0."""
     return min(max(x / y, -1.0), 1.0) if y > 0.0 else 0.0
 
 
 @kernel
 def between_segments(c: Cores) -> Gap:
-    """Return the distance of two segments (Ericson 2005, sec. 5.1.9); settled if a support point proves it."""
+    """Return the distance of two segments (Ericson 2005, sec. 5.1.9). It is settled if a support point proves it.
+
+    A core that is a point counts as a segment of length 0.
+    """
     # For parallel segments next to each other, the witnesses are one of many nearest pairs.
     e, f, t = half_vector(c.a), turn(c.m, half_vector(c.b)), offset(c.m)
     ee, ff, ef, et, ft = dot(e, e), dot(f, f), dot(e, f), dot(e, t), dot(f, t)
@@ -129,7 +126,7 @@ def between_segments(c: Cores) -> Gap:
 
 @kernel
 def between_boxes(c: Cores) -> Gap:
-    """Return the distance of a box and a box or segment; settled if a support point proves this distance."""
+    """Return the distance of a box from a box or segment. It is settled if a support point proves it."""
     flipped, h, g, m = as_boxes(c)
     r, a, b = nearest_of_boxes(h, g, m, c.tiny)
     if a == b:
@@ -150,8 +147,11 @@ def between_boxes(c: Cores) -> Gap:
 
 @kernel
 def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return the signed distance of a point from a box or cylinder, the normal, and the nearest surface point."""
-    # The normal is exact to the last bit for that surface point, also if the query point is arbitrarily near.
+    """Return the signed distance of the point q from a box or cylinder, the normal, and the nearest surface point.
+
+    q is in the frame of the core.
+    """
+    # The normal is exact to the last bit for that surface point, also if q is arbitrarily near to it.
     if core.ints[_KIND] == _BOX:
         return from_box(core.floats[_HEAD:], q)
     return from_cylinder(core.floats[_HEAD], core.floats[_HEAD + 1], q)
@@ -159,7 +159,7 @@ def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return the signed distance of a point from the box, the normal, and the nearest surface point."""
+    """Return what `from_solid` returns for the box with half extents h."""
     x, y, z = q
     p = (min(max(x, -h[0]), h[0]), min(max(y, -h[1]), h[1]), min(max(z, -h[2]), h[2]))
     v = sub(q, p)
@@ -179,7 +179,7 @@ def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return the signed distance of a point from the cylinder, the normal, and the nearest surface point."""
+    """Return what `from_solid` returns for the cylinder with radius r and half height h."""
     x, y, z = q
     rho = sqrt(x * x + y * y)
     ux, uy = (x / rho, y / rho) if rho > NO_LENGTH else (1.0, 0.0)
@@ -193,17 +193,22 @@ def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
     return out, (ux, uy, 0.0), (r * ux, r * uy, z)
 
 
-#: sines of the angle between two edges
+#: sines of the angle between two edges: below the first they count as parallel, above the second their cross product is
+#: accurate
 PARALLEL, CLEAR_CUT = 1e-14, 0.02
-BLURRED = 1e-5  #: below it the gap is off by 1e-10 of the size or more, so it does not prove anything
-#: error of a gap along a cross product of `CLEAR_CUT`, in units of the pair's size
+BLURRED = 1e-5  #: below this sine the error of the gap is 1e-10 of the pair's size or more, so the gap proves nothing
+#: error of the gap along a cross product of length `CLEAR_CUT`, in units of the pair's size
 WIDTH = 1e-13
-FACE_A, FACE_B, EDGES = 0, 3, 6
+FACE_A, FACE_B, EDGES = 0, 3, 6  #: first index of an axis of each kind, see `best_axis`
 
 
 @inlined
 def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
-    """Return the gap along the cross product (0, p, q), -1e300 for a length below `BLURRED`, and this length."""
+    """Return the gap along the cross product (0, p, q) of two edges, and the length of the cross product.
+
+    ``t`` is the centres' offset times the cross product, and ``reach`` the sum of both boxes' extents. The gap is
+    -1e300 for a length below `BLURRED`. The returned length is 1 for parallel edges.
+    """
     length = sqrt(p * p + q * q)
     if length < PARALLEL:
         return -1e300, 1.0
@@ -220,16 +225,17 @@ def half_extents(a: Core) -> Vec3:
 
 @kernel
 def is_boxes(c: Cores) -> bool:
-    """Return whether one core is a box, and the other a box or segment."""
+    """Return whether a core is a box, and the other core is a box or segment."""
     a, b = c.a.ints[_KIND], c.b.ints[_KIND]
     return bool(max(a, b) == _BOX and min(a, b) >= _SEGMENT)
 
 
 @kernel
 def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
-    """Return whether B is the first box, both half extents, and the second core's pose in the first box.
+    """Return whether B is the first box, the half extents of both boxes, and the pose of the second in the first.
 
-    The second core may be a segment. Then the pose has only the axis along the segment; see `completed`.
+    If A is not a box, B is the first box. A segment counts as a box of half extents (length / 2, 0, 0). Its pose has
+    only the axis along the segment; see `completed`.
     """
     flipped = c.a.ints[_KIND] != _BOX
     first, second, m = (c.b, c.a, inverse(c.m)) if flipped else (c.a, c.b, c.m)
@@ -243,7 +249,7 @@ def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
 
 @kernel
 def completed(m: Rigid) -> Rigid:
-    """Return a segment's pose with all axes; the two added axes are not nearly parallel to an axis of the box."""
+    """Return the pose of a segment with two added axes, which are not nearly parallel to an axis of the box."""
     e = (m[0], m[3], m[6])
     y = perpendicular(e)
     z = cross(e, y)
@@ -253,17 +259,19 @@ def completed(m: Rigid) -> Rigid:
 
 @inlined
 def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the direction from A to B and both points, in A's frame; the inputs are in B's frame, n from B to A."""
+    """Return n reversed, a and b in A's frame. The arguments are in B's frame, and n is the direction from B to A."""
     return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
 
 
 @kernel
 def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
-    """Return the chosen gap, its axis, the widest gap, and whether every edge axis was long enough to be tested.
+    """Return the gap along the best separating axis of two boxes, this axis, the widest gap, and a flag.
 
-    ``h`` and ``g`` are half extents, and ``m`` is the pose of the second box in the first. Axes 0-2 are faces of the
-    first box, 3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A face gap above
-    ``enough`` ends the search. An edge axis is chosen only if its gap exceeds a face's by more than rounding.
+    The flag is whether the cross products of all edges that are not parallel are at least `CLEAR_CUT`, so that every
+    gap is accurate. ``h`` and ``g`` are half extents, and ``m`` is the pose of the second box in the first. Axes 0 to 2
+    are faces of the first box, and 3 to 5 faces of the second. Axis 6 + 3 i + j is edge i of the first with edge j of
+    the second. A face gap above ``enough`` ends the search. An edge axis is chosen only if its gap exceeds that of the
+    best face by more than rounding.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -320,9 +328,10 @@ def clamp(x: float, h: float) -> float:
 
 @kernel
 def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return success, the normal of A's face towards B, and points of A and B that are in line along this normal.
+    """Return success, the normal of A's face ``axis`` towards B, and a point of A and of B on a line along this normal.
 
-    Success is False if moves along those edges of B that are parallel to the face do not reach such points.
+    A and B are the boxes of `best_axis`. Success is False if moves along those edges of B that are parallel to the face
+    do not reach such points.
     """
     s = 1.0 if m[9 + axis] >= 0.0 else -1.0
     c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
@@ -358,7 +367,7 @@ def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Ve
 
 @kernel
 def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return success, the normal of A's edge i and B's edge j, from A to B, and the nearest points of the edges.
+    """Return success, the common normal of A's edge i and B's edge j, from A to B, and the nearest points of the edges.
 
     Success is False if the nearest points of the two lines are past the ends of the edges.
     """
@@ -404,7 +413,10 @@ def inverse(m: Rigid) -> Rigid:
 
 @kernel
 def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
-    """Return whether the result is settled, the gap, its upper bound, the normal, and both points, in A's frame."""
+    """Return whether the signed distance is settled, this distance, its upper bound, the normal, and both witnesses.
+
+    The cores are a box and a box or segment in overlap. The normal and the witness points are in A's frame.
+    """
     flipped, h, g, m = as_boxes(c)
     if min(c.a.ints[_KIND], c.b.ints[_KIND]) == _SEGMENT:
         m = completed(m)
@@ -427,24 +439,30 @@ def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
     return exists, gap, upper, n, p, q
 
 
-_TRIES = 16
-_NOTHING = 1e-20  #: squared length of a negligible rest, if a common point is near
-_FARTHER = 1.25  #: factor of the step towards a surface point of A, which alone would not prove an overlap
+_TRIES = 16  #: most steps of `nearest_of_boxes`
+_NOTHING = 1e-20  #: ratio of squared distances after and before a step, below which the step reaches the surface of A
+_FARTHER = 1.25  #: factor of such a step; a point on the surface of A would not prove an overlap
 _FULL = 1.0 - 1e-12  #: squared cosine above which an edge of B is perpendicular to a face of A
 
 
 @inlined
 def at_end(x: float, q: float, g: float) -> float:
-    """Return 0 if a coordinate is pushed outward at its limit or its range is 0, and 1 if it is free."""
+    """Return 1 if the coordinate x of B's point is free to move, else 0.
+
+    x is between -g and g. It is not free if the gradient q pushes it outward at an end, or if g is 0.
+    """
     return 0.0 if g <= 0.0 or (x >= g and q <= 0.0) or (x <= -g and q >= 0.0) else 1.0
 
 
 @inlined
 def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
-    """Return the step of B's point, where f is 1, to the minimum of half the squared distance with gradient q."""
-    # The matrix of its normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
-    # two axes, with u the free part of the third axis's row of the rotation. It is v v' for one axis, with v that of
-    # its row.
+    """Return the step of B's point to the minimum of half the squared distance from A, which has the gradient q.
+
+    Only coordinates with f[j] = 1 move. ``r`` is the vector from the nearest point of A to B's point.
+    """
+    # The matrix of the normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
+    # two axes, with u the free part of the rotation's row of the third axis. It is v v' for one axis, with v the free
+    # part of the rotation's row of this axis.
     out0, out1, out2 = r[0] != 0.0, r[1] != 0.0, r[2] != 0.0
     q = (f[0] * q[0], f[1] * q[1], f[2] * q[2])
     if out0 and out1 and out2:
@@ -465,7 +483,7 @@ def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
 
 @inlined
 def cut_short(x: Vec3, d: Vec3, g: Vec3) -> Vec3:
-    """Return the part of a step up to the first coordinate that reaches its limit."""
+    """Return the step d from x, shortened so that no coordinate passes its limit -g or g."""
     t = 1.0
     for j in range(3):
         if d[j] != 0.0:
@@ -475,7 +493,7 @@ def cut_short(x: Vec3, d: Vec3, g: Vec3) -> Vec3:
 
 @kernel
 def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
-    """Return the derivative in t of half the squared distance of y + t e from a box."""
+    """Return the derivative by t of half the squared distance of y + t e from the box with half extents h."""
     total = 0.0
     for i in range(3):
         x = y[i] + t * e[i]
@@ -485,7 +503,7 @@ def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
 
 @kernel
 def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: float) -> float:
-    """Return the t in [0, 1] at which the slope is 0; the slope is negative at 0 and positive at 1."""
+    """Return the t in [0, 1] at which the slope of `slope_at` is 0. It is negative at 0 and positive at 1."""
     # The slope is linear in t between two planes of the box.
     low, high = 0.0, 1.0
     for i in range(3):
@@ -502,7 +520,10 @@ def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: floa
 
 @kernel
 def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the vector between the nearest points of two boxes, and these points; see `best_axis` for the input."""
+    """Return the vector from A to B between the nearest points of two boxes, the point of A, and the point of B.
+
+    The arguments are those of `best_axis`. All results are in the frame of the first box, A.
+    """
     # The vector is orthogonal to the edges whose coordinates are free. The difference of the points would lose all
     # digits.
     x = turn_back(m, offset(m))
@@ -518,7 +539,8 @@ def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec
             break
         q = turn_back(m, r)
         slope_after = dot(q, s)
-        if slope_after > -0.5 * slope:  # past the minimum: the previous step ends at its minimum, later ones at corners
+        # past the minimum: the previous step is shortened to its minimum, and later steps end at the first limit
+        if slope_after > -0.5 * slope:
             e = turn(m, s)
             t = turning_point(h, sub(y, e), e, slope, slope_after) if slope < 0.0 else 0.0
             x = along(x, s, t - 1.0)
@@ -535,7 +557,7 @@ def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec
         z = (clamp(x[0] + d[0], g[0]), clamp(x[1] + d[1], g[1]), clamp(x[2] + d[2], g[2]))
         s = sub(z, x)
         if max(abs(s[0]), max(abs(s[1]), abs(s[2]))) <= tiny:
-            if longest > tiny:  # B reaches its limit before the step ends, so the step and its continuation change
+            if longest > tiny:  # a limit of B stopped the step, so the predicted vector does not hold
                 r = former
             break
         x, slope = z, dot(q, s)

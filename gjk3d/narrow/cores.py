@@ -1,14 +1,14 @@
 """The Minkowski difference of two cores, and the features that support a direction.
 
-The Minkowski difference A - B is in A's frame, with the relative pose and the rounding error. It is never built: for
-two prisms of 6 and 8 vertices it would have 48 vertices. Its support point along d is A's support point along d minus
-B's along -d. GJK and EPA need only these support points.
+The Minkowski difference A - B is in A's frame. It is never built: for two prisms of 6 and 8 vertices it would have up
+to 48 vertices. Its support point along d is A's support point along d minus B's support point along -d. GJK and EPA
+need only these support points.
 
-The feature of a core that supports a direction is the face with the farthest point if the face is rotated from the
-direction by at most `LEAN`. Otherwise it is the edge through that point that is perpendicular to the direction within
-`LEAN`. Otherwise it is the point alone. The straight lines on the side of a cylinder or cone count as edges. Their caps
-count as faces: regular polygons of `CORNERS` corners on the rim. Sums and unions of shapes have only support points, so
-their features are sampled.
+The feature of a core along a direction is the face with the farthest point, if the angle between the direction and the
+normal of the face is at most `LEAN`. Otherwise it is the edge through the farthest point that is perpendicular to the
+direction within `LEAN`. Otherwise it is the farthest point. The straight lines on the side of a cylinder or cone count
+as edges. Their caps count as faces: regular polygons of `CORNERS` corners on the rim. Sums and unions of shapes have
+only support points, so their features are sampled.
 """
 
 from __future__ import annotations
@@ -59,22 +59,22 @@ _TINY = 16.0 * UNIT_ROUNDOFF  #: relative to the pair's size: shorter difference
 class Cores(NamedTuple):
     """Two cores and their relative pose: the input of all kernels between the entries and the support mappings.
 
-    An entry makes it in its first lines with `cores_at`. A pose is one row of numbers, see `gjk3d.poses`.
+    An entry creates them in its first lines with `cores_at`. A pose is one row of numbers, see `gjk3d.poses`.
     """
 
     a: Core
     b: Core
-    m: Rigid  #: the pose of B in A, each with its centre as origin
+    m: Rigid  #: the pose of B in A; the origin of each frame is the centre of the core
     pose: Array1  #: A's pose in the world
     size: float  #: the length that errors are relative to, see `pair_size`
-    error: float  #: of any support value, witness or plane distance, see `rounding_error`
+    error: float  #: bound of the error of any support value, witness or plane distance, see `rounding_error`
     tiny: float  #: the length below which a vector is only rounding
-    radii: float  #: the sum of both radii, which the result adds to the cores' distance
+    radii: float  #: the sum of both radii, which the result subtracts from the distance of the cores
 
 
 @kernel
 def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: float) -> Vec3:
-    """Add a x + b y + c z to a sum carried as high + low."""
+    """Return the sum s plus a x + b y + c z. The first two numbers of a sum are its high and its low part."""
     p = exact_product(a, x)
     s = add_exact(s[0], s[1] + p[1], p[0])
     p = exact_product(b, y)
@@ -85,7 +85,10 @@ def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: 
 
 @kernel
 def _add_centers(p: Array, fa: Array, q: Array, fb: Array) -> Vec3:
-    """Return (R_B c_B + t_B) - (R_A c_A + t_A), rounded once, because far from the origin the terms cancel."""
+    """Return the vector from A's centre to B's, (R_B c_B + t_B) - (R_A c_A + t_A), in world coordinates.
+
+    The vector is rounded only once, because far from the origin the terms cancel.
+    """
     a0, a1, a2 = -fa[_CENTER], -fa[_CENTER + 1], -fa[_CENTER + 2]
     b0, b1, b2 = fb[_CENTER], fb[_CENTER + 1], fb[_CENTER + 2]
     s = _add_products(add_exact(q[9], 0.0, -p[9]), q[0], b0, q[1], b1, q[2], b2)
@@ -104,7 +107,7 @@ def _centered(f: Array) -> bool:
 
 @kernel
 def world_center(p: Array, f: Array) -> Vec3:
-    """Return the core's centre R c + t in world axes, rounded once."""
+    """Return the centre R c + t of a core at a pose row in world coordinates, rounded once."""
     if _centered(f):
         return (p[9], p[10], p[11])
     c0, c1, c2 = f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]
@@ -119,7 +122,10 @@ AT_ORIGIN = np.zeros(9)  #: floats of a core whose centre is the origin of its f
 
 @inlined
 def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
-    """Return B's pose in A, each with its core's centre as origin: a rotation by rows, then a translation."""
+    """Return B's pose in A: a rotation by rows, then the translation from A's centre to B's, in A's frame.
+
+    ``p`` and ``q`` are the pose rows of A and B. ``fa`` and ``fb`` are the floats of their cores.
+    """
     if _centered(fa) and _centered(fb):
         x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
     else:
@@ -137,19 +143,22 @@ def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
 
 @single_entry
 def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
-    """Return B's pose in A as `relative` does, for calls from Python."""
+    """Return `relative` for calls from Python."""
     return relative(p, fa, q, fb)
 
 
 @kernel
 def between_centers(m: Rigid) -> float:
-    """Return the distance of the centres."""
+    """Return the distance of the centres of two cores with the relative pose m."""
     return sqrt(dot(offset(m), offset(m)))
 
 
 @kernel
 def gap_of_inner(c: Cores) -> float:
-    """Return the signed distance of the cores' inscribed balls, an upper bound of the cores'; inf without balls."""
+    """Return the signed distance of the inscribed balls of two cores, or infinity if a core lacks an inscribed ball.
+
+    The result includes the rounding error, and is an upper bound of the signed distance of the cores.
+    """
     inner_a, inner_b = c.a.floats[_INNER], c.b.floats[_INNER]
     if not (inner_a > 0.0 and inner_b > 0.0):
         return inf
@@ -158,14 +167,17 @@ def gap_of_inner(c: Cores) -> float:
 
 @kernel
 def pair_size(a: Core, b: Core, m: Rigid) -> float:
-    """Return the pair's size: the sum of both radii, both bounding radii, and the distance of the centres."""
+    """Return the size of a pair: the sum of both radii, the `RHO` of both cores, and the distance of the centres."""
     f, g = a.floats, b.floats
     return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + between_centers(m)
 
 
 @kernel
 def rounding_error(size: float, a: Core, b: Core, residual: float) -> float:
-    """Return a bound of the error of any support value, witness distance or plane distance of this pair."""
+    """Return a bound of the error of any support value, witness distance or plane distance of a pair.
+
+    ``size`` is the size L of the pair. ``residual`` is the deviation of A's rotation from orthonormal.
+    """
     # The terms in units of u L: storing vertices about a centre 1, composing the rotations 9 and applying the result 7,
     # the translation 5, the difference 1, a dot product and its normalisation 6, a curved support point 10, the radius
     # 1. A's frame is an isometry up to 4 u and its rotation's deviation from orthonormal. The sum is under 50; 64 is
@@ -175,7 +187,7 @@ def rounding_error(size: float, a: Core, b: Core, residual: float) -> float:
 
 @kernel
 def center_error(p: Array, fa: Array, q: Array, fb: Array) -> float:
-    """Return a bound of the error of the centres' offset, the main error of touching pairs far from the origin."""
+    """Return a bound of the error of the vector between the centres, the main error far from the origin."""
     # The offset is a sum of eight terms per axis in double-double arithmetic. It has 14 roundings of its lower half,
     # which is at most 9 u of the terms' sum. Three axes give less than 219 u^2; 256 is used.
     total = 0.0
@@ -195,14 +207,17 @@ def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
 
 @kernel
 def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: int) -> Cores:
-    """Return shapes a and b of joined arrays as cores; rows a and b of ``starts`` and ``poses`` belong to them."""
+    """Return the cores of shapes a and b of joined arrays, at rows a and b of ``poses``.
+
+    A row of ``starts`` contains the indices at which the integers and the floats of a shape begin.
+    """
     core_a = Core(ints[starts[a, 0] :], floats[starts[a, 1] :])
     return cores_at(core_a, poses[a], Core(ints[starts[b, 0] :], floats[starts[b, 1] :]), poses[b])
 
 
 @kernel
 def moved(c: Cores, d: Vec3, t: float) -> Cores:
-    """Return the cores with B moved by t d; size and error are not recomputed."""
+    """Return the cores with B moved by t d. The size and the error are not recomputed."""
     m = c.m
     x, y, z = along(offset(m), d, t)
     near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
@@ -211,13 +226,13 @@ def moved(c: Cores, d: Vec3, t: float) -> Cores:
 
 @kernel
 def is_curved(c: Cores) -> bool:
-    """Return whether one of the cores is not a polytope."""
+    """Return whether at least one of the cores is not a polytope."""
     return bool(c.a.ints[layout.POLYTOPE] == 0 or c.b.ints[layout.POLYTOPE] == 0)
 
 
 @kernel
 def direction_between(m: Rigid) -> Vec3:
-    """Return the direction from A's centre to B's, or the x axis if they coincide."""
+    """Return the vector from A's centre to B's, or the x axis if the centres coincide."""
     if m[9] == 0.0 and m[10] == 0.0 and m[11] == 0.0:
         return (1.0, 0.0, 0.0)
     return offset(m)
@@ -225,7 +240,7 @@ def direction_between(m: Rigid) -> Vec3:
 
 @kernel
 def support_pair(c: Cores, d: Vec3) -> SupportPair:
-    """Return the support point of A - B along d, and the points of A and of B whose difference it is, in A's frame."""
+    """Return the support point of A - B along d, and the support points of A and of B, all in A's frame."""
     a = support(c.a, d)
     b = place(c.m, support(c.b, neg(turn_back(c.m, d))))
     return sub(a, b), a, b
@@ -233,28 +248,28 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
 
 @single_entry
 def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
-    """Return the support points as `support_pair` does, for calls from Python."""
+    """Return `support_pair` for calls from Python. ``m`` is B's pose in A."""
     return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)
 
 
 # --- features --------------------------------------------------------------------------------------------------------
 
 
-LEAN = 5.0  #: degrees
-CORNERS = 32
-#: largest number of corners of a feature of a core other than a hull, with the farthest point of a rim
+LEAN = 5.0  #: degrees; see the head of the module
+CORNERS = 32  #: corners of the polygon of a cap
+#: largest number of corners of a feature of a core other than a hull; the farthest point of a rim may be added
 MOST = CORNERS + 1
 _COS, _SIN = cos(radians(LEAN)), sin(radians(LEAN))
 _STEP = 2.0 * pi / CORNERS
 _CIRCLE = np.array([(cos(k * _STEP), sin(k * _STEP)) for k in range(CORNERS)])
 _CLOSE = 1e-12  #: relative to the core's size: support points closer than this are merged
-#: directions, their tilt, and, relative to the core's size, the tolerances of height and of merging
+#: for `sampled_feature`: number of directions, their tilt, and tolerances of height and of merging relative to `RHO`
 TILTS, _TILT, _DROP, _BLUR = 16, 1e-8, 1e-9, 1e-5
-_ALIGNED = 1e-7  #: radians
+_ALIGNED = 1e-7  #: greatest sine of the lean of a feature that counts as aligned
 _RIGID = 1e-12  #: allowed deviation of a placement from orthonormal
-_RIM = 1e-13  #: relative to the radius: how much lower than the rim its corners may be
+_RIM = 1e-13  #: relative to the radius: least height of a rim point above the corners, for which it becomes a corner
 
-#: number of corners of an unbounded feature, through the core's centre
+#: number of corners of an unbounded feature, a plane through the centre of the core
 PLANE = -1
 
 _KIND, _VERTICES, _HEAD = layout.KIND, layout.VERTICES, layout.FLOAT_HEAD
@@ -264,23 +279,23 @@ _PARTS, _INT_HEAD = layout.PARTS, layout.INT_HEAD
 
 
 class Feature(NamedTuple):
-    """A face, an edge or a corner. A separate array stores the corners, and for a cap the centre after them."""
+    """A face, an edge or a corner. A separate array stores the corners. The centre of a cap follows its corners."""
 
-    corners: int
-    normal: Vec3  #: unit vector of a face
-    cap: float  #: radius of a cap
+    corners: int  #: number of corners
+    normal: Vec3  #: unit normal of a face
+    cap: float  #: radius of a cap, else 0
 
 
 @inlined
 def bare(corners: int) -> Feature:
-    """Return the feature of an edge, with two corners, or of a single point."""
+    """Return the feature with this number of corners: 2 for an edge, 1 for a point."""
     return Feature(corners, (0.0, 0.0, 0.0), 0.0)
 
 
 class Loops(NamedTuple):
-    """The faces of a hull, or the plane of a half-space: their number, the start of each, its corners, and the normals.
+    """The faces of a hull, in the form of `gjk3d.geometry.polygon.face_loops`, or the plane of a half-space.
 
-    The data are integers and floats, see `gjk3d.geometry.polygon.face_loops`.
+    The integers are the number of faces, the start of each face, and the corners. The floats are the normals.
     """
 
     ints: Ints1
@@ -289,13 +304,13 @@ class Loops(NamedTuple):
 
 @kernel
 def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
-    """Write a vector to row k."""
+    """Write the vector (x, y, z) to row k of ``v``."""
     v[k, 0], v[k, 1], v[k, 2] = x, y, z
 
 
 @kernel
 def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the face, edge or corner that supports d, of a box with half extents f[:3]; write its corners to v."""
+    """Return the feature along d of a box with half extents f[:3], and write its corners to ``v``."""
     for k in range(3):
         if abs(d[k]) >= _COS:
             i, j = (k + 1) % 3, (k + 2) % 3
@@ -331,7 +346,7 @@ def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
 
 @inlined
 def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -> float:
-    """Write edge (i, j) of a hull if its slope along d is less than ``least``; return the lesser slope."""
+    """Write edge (i, j) of a hull to ``v`` if its slope along d is less than ``least``; return the lesser slope."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     e = (f[j] - f[i], f[n + j] - f[n + i], f[2 * n + j] - f[2 * n + i])
     climb, length = abs(dot(e, d)), sqrt(dot(e, e))
@@ -344,7 +359,10 @@ def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -
 
 @kernel
 def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Feature:
-    """Return a hull's feature among the faces and edges at its only highest vertex."""
+    """Return the feature along d of a hull whose farthest vertex is unique; write its corners to ``v``.
+
+    ``vertex`` is the index of the farthest vertex. Only the faces and edges at this vertex are candidates.
+    """
     lq, lf = loops
     faces = lq[0]
     corners = faces + 2
@@ -359,14 +377,14 @@ def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Fea
         if c > most:
             best, most = k, c
         after = at + 1 if at + 1 < stop else first
-        for r in (min(at, after), max(at, after)):  # the corners at the ends of both edges
+        for r in (min(at, after), max(at, after)):  # the edges that end at the corners r
             least = _flatter_edge(core, lq[r - 1 if r > first else stop - 1], lq[r], d, least, v)
     return _face_at(core, loops, best, v) if best >= 0 else bare(2 if least < _SIN else 1)
 
 
 @kernel
 def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
-    """Return the face, edge or corner of a hull that supports d; write its corners to ``v``."""
+    """Return the feature of a hull along d; write its corners to ``v``."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     lq, lf = loops
@@ -377,7 +395,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
         highest = k if h > top else highest
         top = max(top, h)
     top -= _CLOSE * core.floats[_RHO]
-    if next_to_it < top:  # one vertex alone is highest, so the feature is one of its faces and edges
+    if next_to_it < top:  # the farthest vertex is unique, so the feature is one of its faces and edges
         return _feature_at(core, loops, highest, d, v)
     faces = lq[0]
     start = 1
@@ -408,9 +426,9 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
-    """Return the disc at height z as a feature; its normal is up or down.
+    """Return the disc at height z as a feature. Its normal is +z if d[2] > 0, else -z.
 
-    The corners are those of a regular polygon, and the rim's point farthest along d if it is not a corner.
+    The corners are those of a regular polygon. The point of the rim farthest along d is added if it is not a corner.
     """
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     near, most = 0, -1.0
@@ -436,7 +454,10 @@ def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Feature:
-    """Return the line of a cylinder's or cone's side towards d; the radius at -half is ``low``, at half ``high``."""
+    """Return the straight line towards d on the side of a cylinder or cone, from z = -half to z = half.
+
+    The radius is ``low`` at z = -half and ``high`` at z = half.
+    """
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     x, y = d[0] / flat, d[1] / flat
     put_row(v, 0, low * x, low * y, -half)
@@ -446,7 +467,7 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
 
 @kernel
 def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a primitive of this kind with these numbers; hulls are excluded."""
+    """Return the feature along d of a primitive that is not a hull. ``f`` contains the numbers of the primitive."""
     if kind == _BOX:
         return box_feature(f, d, v)
     if kind == _SEGMENT:
@@ -473,8 +494,8 @@ def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a composed core with a single part: a primitive that is stretched or moved."""
-    # The feature of a leaning primitive is exact only if the placement is rigid, or if the radius is 0.
+    """Return the feature of a composed core with a single part, which is a scaled or moved primitive."""
+    # A feature that is not perpendicular to d is exact only if the placement is rigid, or if the radius is 0.
     q, f = core
     at = q[_INT_HEAD + 4]
     local = unit(pull_back(f, at, d))
@@ -494,7 +515,7 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
         lean = abs(dot(e, d))
         normal = (0.0, 0.0, 0.0)
     else:
-        # the transposed inverse, up to a factor that may flip the side
+        # normals are mapped by the transposed inverse of the placement, here up to a factor of any sign
         x, y, z = cross(b, c), cross(c, a), cross(a, b)
         n = g.normal
         normal = unit(along(along(scale(n[0], x), y, n[1]), z, n[2]))
@@ -509,9 +530,10 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return an approximation of the flat part that faces d, from a few slightly tilted directions."""
-    # Points that are lower than the highest are not on this part. Points close together are one, on a curved part. The
-    # part is found only if it faces d almost exactly, with at most `TILTS` of its corners.
+    """Return an approximation of the face along d, from the support points of a few slightly tilted directions."""
+    # Support points that are lower than the highest are not on the face. Support points close together are merged,
+    # because they are on a curved part. A face is found only if its normal is almost exactly d, with at most `TILTS` of
+    # its corners.
     x = perpendicular(d)
     y = cross(d, x)
     reach = core.floats[_RHO]
@@ -540,9 +562,10 @@ def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a core in the unit direction d, relative to its centre.
+    """Return the feature of a core along the unit direction d.
 
-    The corners are written to ``v``, except a single one, which is the support point.
+    The corners are written to ``v``, relative to the centre of the core. A single corner is not written, because it is
+    the support point.
     """
     if loops.ints[0] == PLANE:
         put_row(v, 0, 0.0, 0.0, 0.0)

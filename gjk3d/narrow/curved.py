@@ -1,4 +1,7 @@
-"""Distance and depth of curved cores, by Newton's method on branches: smooth parts of a core, such as its rims."""
+"""Distance and depth of curved cores, by Newton's method on branches.
+
+A branch is a smooth part of the surface of a core, such as a rim of a cylinder. A vertex of a polytope is a branch too.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.simplex import blend
-from gjk3d.geometry.vec3 import (
-    Vec3,
-    along,
-    cross,
-    dot,
-    neg,
-    offset,
-    perpendicular,
-    row3,
-    sub,
-    turn_back,
-    unit,
-)
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, row3, row_at, sub, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at
 from gjk3d.narrow.cores import Cores
 from gjk3d.shapes import layout
@@ -31,12 +22,12 @@ _KIND, _HEAD, _PARTS, _INT_HEAD = layout.KIND, layout.FLOAT_HEAD, layout.PARTS, 
 _POLYTOPE, _CYLINDER, _CONE, _ELLIPSOID = layout.POLYTOPE, layout.CYLINDER, layout.CONE, layout.ELLIPSOID
 _COMPOSED, _SUPPORT = layout.COMPOSED, layout.SUPPORT
 
-#: rows of a simplex's scratch for the branches
+#: first row of a simplex that is used for branches
 BRANCH_ROWS = 3
-#: Most steps of Newton's method, the largest rotation per step in radians, and the rotation that ends it. The error of
-#: the normal is the square of the last, and contacts at the rim of a face need all its digits.
+#: Most steps of Newton's method, the largest rotation per step in radians, and the rotation that ends the method. The
+#: error of the normal is the square of the last rotation, and contacts at the rim of a face need all digits.
 _STEPS, _LONGEST, _LAST = 8, 0.5, 3e-6
-#: of a rim's radius: seen flatter, it is a disc
+#: least projected radius of a rim, relative to its radius; below it the rim counts as a disc
 _FLAT = 1e-2
 
 
@@ -44,7 +35,8 @@ class Bend(NamedTuple):
     """The second derivative of a branch's support function along two axes orthogonal to a direction n.
 
     A curved branch is the image of the unit ball under a matrix D, so its support value about its centre is q = |D n|.
-    With r the largest singular value of D, ``sharp`` is the largest r / q. It bounds how fast this derivative changes.
+    With r the largest singular value of D, ``sharp`` is r / q, or the largest r / q of several branches. It bounds how
+    fast the second derivative changes.
     """
 
     xx: float
@@ -58,14 +50,14 @@ class StationaryPoint(NamedTuple):
     """A stationary direction of a convex combination of the branches, and this combination of their points."""
 
     branches: int  #: number of branches, 0 if the search failed
-    n: Vec3
-    v: Vec3  #: the combination of the points, parallel to the direction
-    bend: Bend  #: of this combination
+    n: Vec3  #: the stationary direction
+    v: Vec3  #: the combination of the points, parallel to n
+    bend: Bend  #: second derivative of the combination
 
 
 @kernel
 def has_branches(core: Core) -> bool:
-    """Return whether a core's branches have formulas; sums and unions of several curved parts do not."""
+    """Return whether a core's branches have formulas. Mappings, and sums and unions of curved parts, lack them."""
     q = core.ints
     if q[_POLYTOPE] == 1:
         return True
@@ -86,7 +78,8 @@ def primitive_branch_point(
 ) -> tuple[Vec3, Bend]:
     """Return the point of a primitive's branch for direction d, and its second derivative along x and y.
 
-    A cylinder has two branches, its rims. A cone has its apex and its rim. ``high`` selects the upper one.
+    The branches of a cylinder are its two rims, and those of a cone are its apex and its rim. ``high`` selects the
+    upper branch. ``stretch`` is the greatest scale factor of the primitive's placement.
     """
     r, s, z = f[0], f[0], f[1]
     if kind == _ELLIPSOID:
@@ -134,29 +127,17 @@ def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, 
     return place(f, at, local), bend
 
 
-@inlined
-def point_a(s: Array, i: int) -> Vec3:
-    """Return A's point of a row."""
-    return (s[BRANCH_ROWS + i, 3], s[BRANCH_ROWS + i, 4], s[BRANCH_ROWS + i, 5])
-
-
-@inlined
-def point_b(s: Array, i: int) -> Vec3:
-    """Return B's point of a row."""
-    return (s[BRANCH_ROWS + i, 6], s[BRANCH_ROWS + i, 7], s[BRANCH_ROWS + i, 8])
-
-
 @kernel
 def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
-    """Move a row of a simplex along its branch of A - B to direction n; return the second derivative along x and y."""
-    m, b = c.m, point_b(s, i)
-    a, bend = branch_point(c.a, point_a(s, i), n, x, y)
+    """Move branch row i along its branch of A - B to direction n; return the second derivative along x and y."""
+    m, k = c.m, BRANCH_ROWS + i
+    b = row_at(s, k, 6)
+    a, bend = branch_point(c.a, row_at(s, k, 3), n, x, y)
     bend_b = Bend(0.0, 0.0, 0.0, 0.0, True)
     if c.b.ints[_POLYTOPE] == 0:
         local = turn_back(m, sub(b, offset(m)))
         local, bend_b = branch_point(c.b, local, neg(turn_back(m, n)), turn_back(m, x), turn_back(m, y))
         b = place_at(m, local)
-    k = BRANCH_ROWS + i
     s[k, 0], s[k, 1], s[k, 2] = sub(a, b)
     s[k, 3], s[k, 4], s[k, 5] = a
     s[k, 6], s[k, 7], s[k, 8] = b
@@ -186,19 +167,20 @@ def on_same_branch(core: Core, p: Vec3, q: Vec3) -> bool:
 
 @kernel
 def merged(c: Cores, s: Array, count: int) -> int:
-    """Keep one row per branch; return the number of rows left."""
+    """Remove rows whose branch has an earlier row; return the number of remaining rows."""
     i = 1
     while i < count:
         duplicate = False
-        for k in range(i):
-            if on_same_branch(c.a, point_a(s, i), point_a(s, k)):
-                p, q = point_b(s, i), point_b(s, k)
+        row = BRANCH_ROWS + i
+        for k in range(BRANCH_ROWS, row):
+            if on_same_branch(c.a, row_at(s, row, 3), row_at(s, k, 3)):
+                p, q = row_at(s, row, 6), row_at(s, k, 6)
                 if c.b.ints[_POLYTOPE] == 0:
                     p, q = turn_back(c.m, sub(p, offset(c.m))), turn_back(c.m, sub(q, offset(c.m)))
                 duplicate = duplicate or on_same_branch(c.b, p, q)
         if duplicate:
             count -= 1
-            drop(s, BRANCH_ROWS + i, BRANCH_ROWS + count)
+            drop(s, row, BRANCH_ROWS + count)
         else:
             i += 1
     return count
@@ -206,7 +188,10 @@ def merged(c: Cores, s: Array, count: int) -> int:
 
 @kernel
 def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
-    """Set the rows' weights so that their combination is 0 along x and y, or nearly; return success."""
+    """Set the weights of the rows so that their weighted mean is 0 along x and y; return success.
+
+    With one or two rows the mean is only as near to 0 as possible.
+    """
     w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     if count == 1:
         s[BRANCH_ROWS, 9] = 1.0
@@ -231,7 +216,7 @@ def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
 
 @kernel
 def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
-    """Balance the rows, and drop branches without a positive weight; return the number of rows left, or 0."""
+    """Balance the rows, and drop rows without a positive weight; return the number of remaining rows, 0 on failure."""
     while True:
         if not balance(s, count, x, y):
             return 0
@@ -247,7 +232,7 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
 
 @kernel
 def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
-    """Return the angles by which Newton's step rotates the direction along x and y; too large if it has no solution."""
+    """Return the angles of Newton's step, which rotates the direction along x and y, or two infinities on failure."""
     count, n, v, bend = stationary
     height = dot(v, n)
     kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height
@@ -262,7 +247,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
     if count == 2:
         length = sqrt(ex * ex + ey * ey)
         ex, ey = ex / length, ey / length
-        across = -en / length  # a rotation that makes both ends of the edge equally high
+        across = -en / length  # the rotation that makes both ends of the edge equally high
         ux, uy = -ey, ex
         kuu = kxx * ux * ux + 2.0 * kxy * ux * uy + kyy * uy * uy
         kue = (kxx * ux + kxy * uy) * ex + (kxy * ux + kyy * uy) * ey
@@ -280,7 +265,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
 
 @kernel
 def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
-    """Move all rows along their branches to direction n; return their second derivatives."""
+    """Move all rows to direction n; return their second derivatives. Unused results repeat the first."""
     b0 = move_row(c, s, plain(0), n, x, y)
     b1, b2 = b0, b0
     if count > 1:
@@ -294,9 +279,9 @@ def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tupl
 def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> StationaryPoint:
     """Return the stationary point that Newton's method reaches from direction n.
 
-    The branches are in ``count`` rows of the scratch ``s``, which begin at `BRANCH_ROWS`. The rows are moved to the
-    point. ``width`` is the permitted difference of the bounds. The last rotation is at most the root of its share of
-    the size, and the error of the normal is about the square of this rotation.
+    The branches are in ``count`` rows of ``s`` from row `BRANCH_ROWS`. These rows are moved to the stationary point.
+    ``width`` is the permitted difference of the bounds. The last rotation is at most the square root of ``width``
+    divided by the pair's size. The error of the normal is about the square of this rotation.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
     for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN
@@ -336,7 +321,8 @@ def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> St
     return none
 
 
-#: radians, of a cap; up to the widest 2 / (1 + cos) is at most 1 + angle^2 / 3, and 0.9 of the least of 2 / that is
+#: Least and largest angle of a cap in radians, and a factor. Up to the largest angle, 2 / (1 + cos) is at most
+#: 1 + angle^2 / 3. The factor is 0.9 times the least value of 2 / (1 + angle^2 / 3).
 _LEAST_ANGLE, _WIDEST, _RISE = 0.02, 1.2, 1.2
 
 
@@ -352,12 +338,12 @@ class Cap(NamedTuple):
 
     n: Vec3
     floor: float
-    cosine: float  #: of the angle, 2 if there is no cap
+    cosine: float  #: cosine of the cone's angle, 2 if there is no cap
 
 
 @kernel
 def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
-    """Return the cap of directions around a stationary point inside A - B; see `Cap`."""
+    """Return the cap of directions around a stationary point of overlapping cores; see `Cap`."""
     count, n, v, bend = stationary
     x = perpendicular(n)
     y = cross(n, x)
@@ -382,7 +368,7 @@ def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
             return nowhere
         share = 0.5 * (1.0 - depth / across)
         curve = (1.0 - share) * across
-        # the bend is not negative and turns away from the edge, so its gain falls to 0 at this sine at the latest
+        # the second derivative is not negative, so the gain falls to 0 at this sine at the latest
         sine = (sqrt(skew * skew + across * across) - skew) / across
         slope = share * min(s[BRANCH_ROWS, 9], s[BRANCH_ROWS + 1, 9]) * length
         angle = min(angle, _RISE * slope * sine / depth)
@@ -410,7 +396,10 @@ def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
 
 @kernel
 def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
-    """Return the distance of the rows' combination from the edges of their triangle, projected on x and y."""
+    """Return the least distance of the weighted mean of three rows from the edges of their triangle.
+
+    All points are projected on the plane of x and y.
+    """
     w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     x0, y0, x1, y1, x2, y2 = dot(w0, x), dot(w0, y), dot(w1, x), dot(w1, y), dot(w2, x), dot(w2, y)
     area = abs((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0))
@@ -423,8 +412,11 @@ def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
 
 @kernel
 def in_cap(cap: Cap, normal: Vec3, key: float) -> bool:
-    """Return whether the cap contains all directions for which this face would have to prove the cap's floor."""
-    # If the ray along n meets the face at t, then t n.normal >= key. So t is less than the floor only if the angle
-    # between n and the face's normal is less than the one with cosine key / floor.
+    """Return whether the cap contains all directions in which a face of EPA is nearer than the floor of the cap.
+
+    ``normal`` is the unit normal of the face, and ``key`` the distance of its plane from the origin.
+    """
+    # If the ray along n hits the face at the distance t, then t n.normal >= key. So t is less than the floor only if
+    # the angle between n and the face's normal is less than the angle with the cosine key / floor.
     a, b = min(dot(normal, cap.n), 1.0), min(key / cap.floor, 1.0)
     return a > 0.0 and a * b - sqrt((1.0 - a * a) * (1.0 - b * b)) >= cap.cosine

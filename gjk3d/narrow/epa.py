@@ -1,15 +1,15 @@
 """EPA: the depth of two overlapping cores, from a polytope inside A - B that grows until its nearest face is final.
 
 In 2D the polygon's edge nearest to the origin is split at the support point along its normal. In 3D a triangle takes
-the place of the edge. All triangles visible from the new point are removed, and a fan around it closes the hole,
-whose rim is the horizon.
+the place of the edge. All triangles visible from the new point are removed. The boundary of the hole is the horizon. A
+fan of triangles between the horizon and the new point closes the hole.
 
 Unlike in the textbooks, the origin may be anywhere. The first tetrahedron consists of extreme points. Faces are
-oriented by their winding about its centre, never by the projection of the origin. While the origin is outside the
-polytope, the nearest point of its surface gives the direction, as in GJK. Once the origin is inside, the face with the
-least plane distance gives the direction. Both bounds are proven:
+oriented by their winding about the centre of the tetrahedron, never by the projection of the origin. While the origin
+is outside the polytope, the nearest point of the polytope gives the direction, as in GJK. Once the origin is inside,
+the face with the least plane distance gives the direction. Both bounds of the signed distance sd are proven:
 
-- every queried normal n proves sd >= -h(n): a move of B by h(n) n separates the two;
+- every queried normal n proves sd >= -h(n), because a move of B by h(n) n separates the cores;
 - a closed surface of points of A - B around the origin proves sd <= -r, where r is the least distance of its triangles
   from the origin. Triangles inside a cap of directions with a proven depth are excluded. The distance of a triangle is
   bounded by the *least* of its three vertices along its normal, which is valid for an inaccurate normal too.
@@ -46,9 +46,9 @@ from gjk3d.narrow.workspace import EPA_START, EPA_STEP, FACES_PER_POINT, VERTEX_
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 CLOSED, OUTSIDE, FLAT, STUCK, FULL = range(5)
-#: precision of a curved pair's depth, relative to its size, unless the query sets one
+#: width of a curved pair's depth, relative to the pair's size, unless the query sets a larger width
 EPA_WIDTH = 1e-11
-#: the same for a log, whose surface a certificate keeps: it costs a few steps, and a cap's result is wider by as much
+#: smaller width for a query with a log, because a certificate needs its surface; a cap widens the result by this width
 LOG_WIDTH = 1e-12
 #: Steps before the first trial to move a curved pair's nearest face to the stationary point of its branches. The number
 #: of steps doubles for each later trial.
@@ -59,15 +59,15 @@ _TIDY = 16  #: steps between removals of dead faces from the queue
 class Depth(NamedTuple):
     """Bounds of the depth of two cores, and the normal.
 
-    If the origin is inside, ``front`` and ``rear`` are the distances from it to the polytope along the normal and, on
-    request, along its opposite. Rows 0 to 2 and 3 to 5 of the simplex are the faces that these rays hit. If the origin
-    is outside, both are -1, and rows 0 to 2 are the nearest face.
+    If the origin is inside the polytope, ``front`` and ``rear`` are the distances from the origin to the polytope along
+    the normal and, on request, along its opposite. Rows 0 to 2 and 3 to 5 of the simplex are the faces that these rays
+    hit. If the origin is outside, both are -1, and rows 0 to 2 are the nearest face.
     """
 
-    code: int  #: reason of the stop
+    code: int  #: reason for the end
     steps: int
     least: float  #: least h(n), an upper bound of the depth
-    normal: Vec3  #: its direction
+    normal: Vec3  #: the direction n of this bound
     outer: float  #: upper bound of the signed distance
     front: float
     rear: float
@@ -75,7 +75,10 @@ class Depth(NamedTuple):
 
 @kernel
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
-    """Return the depth of a flat difference: the least of ``least``, h(n) and h(-n), where the last two are about 0."""
+    """Return the depth of a flat A - B: the least of ``least``, h(n) and h(-n).
+
+    ``n`` is the normal of the plane of A - B, so h(n) and h(-n) are about 0. ``best`` is the direction of ``least``.
+    """
     for k in range(2):
         d = n if k == 0 else neg(n)
         if dimension == 0 and k == 0:
@@ -88,17 +91,17 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 
 @kernel
 def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
-    """Return the face nearest to the origin, the next direction, the distance, and a flag.
+    """Return the face nearest to the origin, the next direction, the distance of the face, and a flag.
 
-    The flag is whether the direction comes from the nearest point, as in GJK, not from the face's normal. The face is
-    ``top`` if the origin is inside all faces, and the newest of several that touch the origin.
+    The flag is whether the direction is that of the nearest point, as in GJK, not the normal of the face. If the origin
+    is below all faces, the face is ``top``. If several faces touch the origin, the newest is returned.
     """
-    # All faces at a cone's apex touch an origin there, and splitting them in turn would not make one narrow enough for
-    # a proof. Directions of plane normals alone would let the loop diverge.
+    # If the origin is at a cone's apex, all faces at the apex touch it. Splitting each of them would not make a face
+    # narrow enough for a proof. The loop could diverge if all directions were normals of faces.
     face, point, least = top, (0.0, 0.0, 0.0), inf
     for f in range(faces - 1, -1, -1):
         if p.fi[f, 6] == 1 and p.ff[f, 3] <= c.error:
-            q = closest_on_face(p, f, c.tiny)
+            q, _ = closest_on_triangle(row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2]), c.tiny)
             if dot(q, q) < least:
                 least, point, face = dot(q, q), q, f
             if least <= (TOUCHING * c.tiny) ** 2:
@@ -126,7 +129,10 @@ def log_growth(
     log: Array, p: Polytope, support: tuple[Vec3, Vec3, Vec3, Vec3], face: int, bounds: tuple[float, float],
     faces: int, grown: int, removed: int,
 ) -> None:  # fmt: skip
-    """Log a step: its direction and support points, the face, both bounds, the added and the removed faces."""
+    """Log a step of EPA: the vectors ``support`` (direction, w, a, b), the face, both bounds, added and removed faces.
+
+    The added faces have the indices ``faces`` to ``grown`` - 1. The removed faces are on the stack.
+    """
     write(log, EPA_STEP)
     for x in support:
         write3(log, x)
@@ -144,9 +150,10 @@ def log_growth(
 
 @kernel
 def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, float]:
-    """Return the cap around the stationary point on the branches of a face's vertices, and h(n) there.
+    """Return the cap around the stationary point on the branches of a face's vertices, and h(n) of its direction n.
 
-    The cosine is 2 if there is no stationary point, or no cap that contains the support point along n to ``width``.
+    The cosine of the cap is 2 if the search for a stationary point fails, or if h(n) exceeds the floor of the cap by
+    more than ``width``.
     """
     n = normal_of(p, face)
     for i in range(3):
@@ -165,7 +172,7 @@ def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap,
 
 @kernel
 def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
-    """Write the branches of the stationary point to the simplex; return `Depth`'s ``front``, and 0 for ``rear``."""
+    """Write the branches of the stationary point to the simplex; return ``front`` and ``rear`` (0) of the `Depth`."""
     front = 0.0
     for i in range(3):
         for j in range(VERTEX_ROW + 1):
@@ -178,9 +185,9 @@ def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
 def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tuple[bool, bool, bool, bool]) -> Depth:
     """Return the depth with ``front`` and ``rear``, and write the faces that `Depth` describes to the simplex.
 
-    ``how`` has four flags: the origin is inside, the best normal is a stationary point's, there is a cap, the length
-    along the opposite normal is requested. If a cap proves the depth, the upper bound is widened, because the surface
-    of a certificate does not prove it.
+    ``how`` has four flags: whether the origin is inside, whether the best normal is that of a stationary point, whether
+    there is a cap, and whether ``rear`` is requested. If there is a cap, the upper bound is widened, because the
+    surface of a certificate does not prove it.
     """
     code, steps, least, best, outer, _, _ = depth
     inside, by_stationary, capped, two_sided = how
@@ -198,19 +205,21 @@ def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tupl
 
 @kernel
 def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, best: Vec3, workspace: Workspace) -> Depth:
-    """Return the depth of two cores; if ``seeded``, EPA starts from GJK's tetrahedron in the simplex.
+    """Return the depth of two cores. If ``seeded``, EPA starts from GJK's tetrahedron in the simplex.
 
     The bounds are valid for each code. CLOSED: no point of A - B is more than ``width`` above the nearest face.
-    OUTSIDE: the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat,
-    and n is the normal of its plane. STUCK: rounding stopped the loop. FULL: the workspace is too small.
+    OUTSIDE: the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat.
+    STUCK: rounding stopped the loop. FULL: the workspace is too small.
 
-    ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests the length along the
-    opposite normal too. For curved cores, a cap of directions proves what a face of chords cannot; see
+    ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests ``rear`` of the `Depth`.
+    For curved cores, a cap of directions proves a depth that the faces of the polytope do not reach; see
     `gjk3d.narrow.curved`.
     """
     p, log, most = polytope_in(workspace), workspace.log, capacity(workspace)
     if seeded:
-        take_simplex(p)
+        for i in range(4):
+            for j in range(VERTEX_ROW):
+                p.v[i, j] = p.simplex[i, j]
     if not seeded or is_sliver(p.v, c.tiny):
         dimension, first, direction, n = first_tetrahedron(c, p.v)
         if first < least:
@@ -233,7 +242,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
             p.keys[at] = cap.floor
             continue
         if inside and log.shape[0] == 0 and least - key <= width:  # the last step of a log has the final surface
-            code, outer = CLOSED, min(outer, -min(key, least))  # a face outside the queue is not lower than ``least``
+            code, outer = CLOSED, min(outer, -min(key, least))  # the key of a face outside the queue is >= ``least``
             break
         if inside and not by_stationary and steps >= trial:
             tried, h = stationary_cap(c, p, face, width)
@@ -253,7 +262,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
         h = dot(d, w)
         if h < (cap.floor if by_stationary else least):
             least, best, by_stationary = h, d, False
-        # if the support point is a vertex of the face, the face is final, in spite of its rounded plane
+        # if the support point is already a vertex, the polytope cannot grow there
         clear = inside and h + length > AS_GOOD * c.tiny
         code = STUCK if not clear and is_vertex(p.v, points, w) else FULL
         if inside:
@@ -279,8 +288,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     return finish(c, p, depth, faces, face, (inside, by_stationary, cap.cosine <= 1.0, two_sided))
 
 
-#: squared sine: two edges at this angle give as good a normal as any
-_WIDE = 0.01
+_WIDE = 0.01  #: squared sine of the angle between two edges, above which their cross product is an accurate normal
 
 
 class Polytope(NamedTuple):
@@ -288,13 +296,13 @@ class Polytope(NamedTuple):
 
     simplex: Array2
     v: Array2  #: vertex rows
-    ff: Array2  #: floats of faces: normal, key
-    fi: Ints2  #: integers of faces: vertices, neighbours, state, index in the queue
-    keys: Array1  #: keys of the queued faces, inf for removed ones
+    ff: Array2  #: floats of faces: normal, key, which is the distance of the face's plane from the origin
+    fi: Ints2  #: integers of faces: vertices, neighbours, state (0 removed, 1 alive, 2 visible), index in the queue
+    keys: Array1  #: keys of the queued faces, inf for removed faces
     waiting: Ints1  #: queue of faces that may have to be split, oldest first
-    stack: Ints1
-    rim: Ints2
-    mark: Ints1
+    stack: Ints1  #: visible faces
+    rim: Ints2  #: edges of the horizon: start vertex, end vertex, face behind the edge
+    mark: Ints1  #: for each vertex, the face of the fan at the horizon edge that starts at the vertex
 
 
 @kernel
@@ -304,17 +312,12 @@ def polytope_in(workspace: Workspace) -> Polytope:
     cap = FACES_PER_POINT * points
     o = VERTEX_ROW * points
     end = 10 * cap + 3 * (2 * points + 16)
+    vertices, faces, keys = work[:o].reshape(points, VERTEX_ROW), work[o : o + 4 * cap], work[o + 4 * cap : o + 5 * cap]
+    queue, stack, rim = table[8 * cap : 9 * cap], table[9 * cap : 10 * cap], table[10 * cap : end]
     return Polytope(
-        workspace.simplex,
-        work[:o].reshape(points, VERTEX_ROW),
-        work[o : o + 4 * cap].reshape(cap, 4),
-        table[: 8 * cap].reshape(cap, 8),
-        work[o + 4 * cap : o + 5 * cap],
-        table[8 * cap : 9 * cap],
-        table[9 * cap : 10 * cap],
-        table[10 * cap : end].reshape(2 * points + 16, 3),
-        table[end : end + points + 1],
-    )
+        workspace.simplex, vertices, faces.reshape(cap, 4), table[: 8 * cap].reshape(cap, 8), keys, queue, stack,
+        rim.reshape(2 * points + 16, 3), table[end : end + points + 1],
+    )  # fmt: skip
 
 
 @kernel
@@ -323,16 +326,9 @@ def normal_of(p: Polytope, f: int) -> Vec3:
     return row3(p.ff, f)
 
 
-@kernel
-def closest_on_face(p: Polytope, f: int, tiny: float) -> Vec3:
-    """Return a face's point nearest to the origin."""
-    point, _ = closest_on_triangle(row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2]), tiny)
-    return point
-
-
 @inlined
 def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
-    """Store face f = (i, j, k) with its unit normal and key; return False if it is too thin for a normal."""
+    """Store face f with the vertices i, j and k, its unit normal and its key; return False if it is too thin."""
     a, b, c = row3(p.v, i), row3(p.v, j), row3(p.v, k)
     ab, ac = sub(b, a), sub(c, a)
     n = cross(ab, ac)
@@ -351,17 +347,9 @@ def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
 
 
 @kernel
-def take_simplex(p: Polytope) -> None:
-    """Copy GJK's tetrahedron to the first four vertices."""
-    for i in range(4):
-        for j in range(VERTEX_ROW):
-            p.v[i, j] = p.simplex[i, j]
-
-
-@kernel
 def first_faces(p: Polytope) -> Vec3:
-    """Add the faces of the first tetrahedron to the queue, wound outward; return its centre."""
-    # This orients all later faces, independent of the origin.
+    """Add the faces of the first tetrahedron to the queue, wound outward; return the centre of the tetrahedron."""
+    # The centre orients all later faces, independent of the origin.
     p0, p1, p2, p3 = first_four(p.v)
     inner = scale(0.25, (p0[0] + p1[0] + p2[0] + p3[0], p0[1] + p1[1] + p2[1] + p3[1], p0[2] + p1[2] + p2[2] + p3[2]))
     if dot(triangle_normal(p0, p1, p2), sub(p3, p0)) > 0.0:
@@ -378,7 +366,10 @@ def first_faces(p: Polytope) -> Vec3:
 
 @inlined
 def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
-    """Add the new faces that are nearer than ``most`` to the queue; return the queue's length."""
+    """Add the new faces with keys below ``most`` to the queue; return the length of the queue.
+
+    ``count`` is the length before. The new faces have the indices ``faces`` to ``grown`` - 1.
+    """
     nowhere = p.keys.shape[0] - 1  # a slot for faces that are not queued
     for f in range(faces, grown):
         key = p.ff[f, 3]
@@ -392,8 +383,8 @@ def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int
 @inlined
 def lowest_face_waiting(p: Polytope, count: int) -> int:
     """Return the queue index of the face with the least key, the oldest of ties, or -1 if the queue is empty."""
-    # The queue is short, because it has no faces beyond the known depth. A linear scan is therefore cheaper than a
-    # heap, whose branches are unpredictable.
+    # The queue is short, because it contains no faces beyond the best bound of the depth. A linear scan is therefore
+    # cheaper than a heap, whose branches are unpredictable.
     at, least = -1, inf
     for i in range(count):
         key = p.keys[i]
@@ -404,7 +395,7 @@ def lowest_face_waiting(p: Polytope, count: int) -> int:
 
 @kernel
 def compact(p: Polytope, count: int) -> int:
-    """Remove dead faces from the queue; return the queue's length."""
+    """Remove dead faces from the queue of length ``count``; return its new length."""
     count_left = 0
     for i in range(count):
         f, key = p.waiting[i], p.keys[i]
@@ -416,11 +407,11 @@ def compact(p: Polytope, count: int) -> int:
 
 @inlined
 def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tuple[int, int, bool]:
-    """Find the faces visible from w, starting from ``seed``, and the edges around them.
+    """Write the faces visible from w to the stack, and the edges of their boundary, the horizon, to ``rim``.
 
-    The faces are written to the stack and marked by 2, and the edges are written to the rim. Return the number of
-    faces, the number of edges, and whether no two edges begin at the same vertex. A face is visible if w is more than
-    ``threshold`` above its plane. The start vertex of an edge is marked with the face behind that edge.
+    Returns the number of faces, the number of edges, and whether no two edges start at the same vertex. The search
+    starts at the visible face ``seed``. A face is visible if w is more than ``threshold`` above its plane. Visible
+    faces get the state 2. The start vertex of an edge is marked with the index of the new face at this edge.
     """
     fi, ff, v, stack, rim, mark = p.fi, p.ff, p.v, p.stack, p.rim, p.mark
     fi[seed, 6] = 2
@@ -448,9 +439,9 @@ def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tu
 
 @inlined
 def add_fan(p: Polytope, edges: int, new: int, faces: int, inner: Vec3) -> bool:
-    """Add the faces between the rim and a vertex, in the rim's order.
+    """Add the faces between the edges of the horizon and the vertex ``new``, in the order of the edges.
 
-    Return False if the rim is not one cycle, or if a face is too thin or wound inward about ``inner``.
+    Returns False if the horizon is not one cycle, or if a face is too thin or wound inward about ``inner``.
     """
     fi, rim, mark = p.fi, p.rim, p.mark
     up = sub(row3(p.v, new), inner)
@@ -470,7 +461,7 @@ def add_fan(p: Polytope, edges: int, new: int, faces: int, inner: Vec3) -> bool:
 
 @inlined
 def sew(p: Polytope, edges: int, faces: int) -> None:
-    """Connect the fan's faces with their neighbours behind the rim."""
+    """Set the new faces as neighbours of the faces behind the horizon."""
     fi = p.fi
     for f in range(faces, faces + edges):
         g, j = fi[f, 3], fi[f, 1]
@@ -479,9 +470,10 @@ def sew(p: Polytope, edges: int, faces: int) -> None:
 
 @inlined
 def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold: float) -> tuple[int, int]:
-    """Replace the faces visible from vertex ``new`` by a fan; return the new face count and how many were removed.
+    """Replace the faces visible from the vertex ``new`` by a fan; return the new face count and the number of removed.
 
-    Return -1 and 0, with nothing changed, unless the horizon is one simple cycle and every new face is wound outward.
+    If the horizon is not one simple cycle, or a new face is not wound outward, nothing changes, and -1 and 0 are
+    returned.
     """
     p.mark[new] = -1
     depth, edges, good = horizon(p, seed, row3(p.v, new), threshold, faces)
@@ -502,7 +494,7 @@ def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold:
 
 @kernel
 def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
-    """Return the live face above which a point is highest, or -1 if the point is above no face."""
+    """Return the live face above whose plane the point w is highest, or -1 if w is not above any face."""
     seed, most = -1, tiny
     for g in range(faces):
         if p.fi[g, 6] == 1:
@@ -514,7 +506,7 @@ def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
 
 @kernel
 def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
-    """Add a vertex as `expand` does, with the thresholds ``tiny``, 0 and ``-tiny`` in turn, until one succeeds."""
+    """Call `expand` with the thresholds ``tiny``, 0 and ``-tiny`` until it succeeds; return its last result."""
     if seed < 0:
         return -1, 0
     for k in range(3):
@@ -526,8 +518,9 @@ def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: 
 
 @kernel
 def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
-    """Return twice the signed areas of the triangles of the origin and each edge of a face, projected along e1 x e2."""
-    # All are positive if the ray pierces the face from inside. This form does not suffer from cancellation.
+    """Return the doubled signed areas of the triangles of the origin and each edge of face f, projected on e1, e2."""
+    # All are positive if the ray along e1 x e2 pierces the face from inside. This form does not suffer from
+    # cancellation.
     a, b, c = row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2])
     ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
     return (bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx)
@@ -535,9 +528,12 @@ def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
 
 @kernel
 def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
-    """Write the face hit by the ray from the origin along n to the simplex, from a row on; return the ray's length."""
-    # Its hit point gives the witness points of an overlap: a convex combination of points of A - B that lies on n to
-    # the last bit, independent of the reason of the stop. The face ``likely`` is tried first, then all others.
+    """Write the face that the ray from the origin along n hits to three rows of the simplex, starting at ``row``.
+
+    Returns the distance of the hit. The face ``likely`` is tried first, then all others.
+    """
+    # The hit gives the witness points of an overlap. It is a convex combination of points of A - B, and is on the ray
+    # to the last bit, independent of the reason for the end.
     s = p.simplex
     e1 = perpendicular(n)
     e2 = cross(n, e1)
@@ -574,8 +570,11 @@ def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
 
 @kernel
 def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, two_sided: bool) -> tuple[float, float]:
-    """Return the distances from an inner origin to the polytope along n, and along -n or 0 if not ``two_sided``."""
-    if p.fi[chosen, 6] != 1:  # the last step removed it, and the faces of this step remain
+    """Return the distance from the origin inside the polytope to its surface along n, and that along -n.
+
+    The second is 0 if not ``two_sided``. The rays are tested with the face ``chosen`` first.
+    """
+    if p.fi[chosen, 6] != 1:  # the last step removed this face, and added the last faces
         chosen = faces - 1
     front, rear = 0.0, 0.0
     for side in range(2 if two_sided else 1):
@@ -586,10 +585,10 @@ def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, two_sided: bo
     return front, rear
 
 
-#: relative to its longest edge: a tetrahedron is a sliver if its height or its base's height is less
+#: least height of a tetrahedron, and of its base triangle, relative to the longest edge of the base
 _SLIVER = 1e-3
 _DIAGONAL, _SIXTH = 0.7071067811865476, 0.8660254037844386
-#: directions of the plane, an eighth of a turn apart
+#: eight unit vectors in the plane, 45 degrees apart
 EIGHT = (
     (1.0, 0.0), (_DIAGONAL, _DIAGONAL), (0.0, 1.0), (-_DIAGONAL, _DIAGONAL),
     (-1.0, 0.0), (-_DIAGONAL, -_DIAGONAL), (0.0, -1.0), (_DIAGONAL, -_DIAGONAL),
@@ -598,7 +597,7 @@ EIGHT = (
 
 @kernel
 def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
-    """Return the indices of the two most distant vertices, and the square of their distance."""
+    """Return the indices of the two most distant of the first ``count`` vertices, and the square of their distance."""
     i0, i1, far = 0, 0, 0.0
     for i in range(count):
         for j in range(i + 1, count):
@@ -611,10 +610,10 @@ def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
 
 @kernel
 def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
-    """Fill v[:4] with distant support points; return the dimension, the least h(n), its direction n, and a normal.
+    """Write distant support points of A - B to v[:4], and return the dimension, the least h(n), its n, and a normal.
 
-    The directions are six fixed ones, then eight around the line of two points, then the two normals of three points.
-    The last value is valid for a flat A - B, and is the normal of its plane.
+    The directions are the six axis directions, then eight around the line of two points, then the two normals of three
+    points. The dimension is 3 unless A - B is flat, a segment or a point. The last value is the normal of a flat A - B.
     """
     least = inf
     best = (1.0, 0.0, 0.0)
@@ -667,9 +666,9 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
 
 @kernel
 def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
-    """Fill v[:4] with support points of three directions at 45 degrees to n, and of -n.
+    """Write the support points along three directions at 45 degrees to n, and along -n, to v[:4].
 
-    Return the least h of these directions, and the direction that has it.
+    Returns the least support value of these directions, and its direction.
     """
     u1 = perpendicular(n)
     u2 = cross(n, u1)
@@ -686,7 +685,7 @@ def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
 
 @kernel
 def is_sliver(v: Array, tiny: float) -> bool:
-    """Return whether the tetrahedron of the first four vertices is too flat for a start."""
+    """Return whether the tetrahedron of the first four vertices is too flat for the start of EPA."""
     p0, p1, p2, p3 = first_four(v)
     n = triangle_normal(p0, p1, p2)
     height = abs(dot(unit(n), sub(p3, p0)))

@@ -1,18 +1,18 @@
 """GJK: the distance of two convex cores, by stepping to the point of A - B nearest to the origin.
 
-The loop of the 2D tutorials, in 3D: compute the support point w of A - B in the direction of the origin, add it to the
-simplex, keep the part of the simplex nearest to the origin, repeat. Let v be the point of the simplex nearest to the
-origin. Three facts make the loop safe:
+The loop is that of the 2D tutorials, in 3D. It computes the support point w of A - B in the direction of the origin,
+adds it to the simplex, and keeps the part of the simplex nearest to the origin. Let v be the point of the simplex
+nearest to the origin. Three facts make the loop safe:
 
 - every support point w proves the lower bound v.w / |v|: all of A - B is beyond the plane through w with normal v;
 - v is a convex combination of points of A - B, so |v| is an upper bound;
-- the loop stops if v does not get shorter, except for a few steps within rounding. So on polytopes it cannot cycle. If
-  the new support point is a vertex of the simplex already, v is the nearest point. On curved shapes the two bounds
-  converge.
+- the loop stops if v does not get shorter, except for a few steps within rounding. On polytopes it therefore cannot
+  cycle. If the new support point is already a vertex of the simplex, v is the nearest point. On curved shapes the two
+  bounds converge.
 
-So the loop always returns proven bounds. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den Bergen,
-Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision Detection,
-2005, sec. 9.5.
+The loop therefore always returns proven bounds. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den
+Bergen, Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision
+Detection, 2005, sec. 9.5.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ from gjk3d.typing import Array
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
 MAX_STEPS = 256
-#: in units of a pair's ``tiny``: a simplex this near to the origin touches it; directions whose bounds differ by less
-#: are equivalent
+#: in units of a pair's ``tiny``: the greatest distance from the origin of a simplex that counts as touching it, and the
+#: greatest difference of two bounds whose directions count as equally good
 TOUCHING, AS_GOOD = 4.0, 64.0
-#: a vertex may leave |v| equal, or increase it by this factor, if it improves v's direction; and at most this often
+#: a new vertex may increase |v| by at most this factor, in at most this many steps, since it may improve v's direction
 _LONGER, _PATIENCE = 1.0 + 1e-15, 8
 
 #: Steps before the simplex of separated curved cores is first moved to the stationary point of its branches, and the
 #: steps between later moves.
 _FIRST_TRIAL, _AGAIN = 3, 2
 
-#: Floats of a cache row: the number of simplex points (0: empty), the axis in A's frame, then each point of A and of B
-#: in its own frame, and the error at their computation.
+#: Floats of a cache row: the number of simplex points (0: empty), the axis in A's frame, then for each simplex point
+#: the point of A in A's frame and the point of B in B's frame, and the rounding error of the query that computed them.
 MEMORY = 29
 _STORED_ERROR = MEMORY - 1
-#: Largest ratio of this error to the error of the new query. B's points are moved back to its frame, and a point that
-#: was computed far away is off its shape by the rounding of that distance.
+#: Cached points are used if their stored error is at most this multiple of the error of the new query. B's points are
+#: stored in B's frame, and the points of a distant pair are off their shape by the rounding of the distance.
 _AS_EXACT = 2.0
-AXIS = 4  #: the length of a row without points
+AXIS = 4  #: floats of a cache row without points
 
 
 class Start(NamedTuple):
-    """The start of GJK: its first direction, and the number of simplex rows that already hold points of A - B.
+    """The start of GJK: the first direction, and the number of simplex rows that already contain points of A - B.
 
-    With such rows, the first direction is the one to the nearest point of the simplex, and ``axis`` is used only if
+    If there are such rows, the first direction is that of the simplex's nearest point, and ``axis`` is used only if
     this point is the origin.
     """
 
@@ -72,23 +72,23 @@ class Start(NamedTuple):
 class Walk(NamedTuple):
     """The result of GJK."""
 
-    code: int  #: reason of the stop
-    rows: int  #: rows of the simplex
+    code: int  #: reason for the end
+    rows: int  #: number of vertices of the simplex
     v: Vec3  #: the simplex's point nearest to the origin
-    lower: float  #: largest lower bound of all directions
-    axis: Vec3  #: its direction, from A to B
+    lower: float  #: largest lower bound of the distance
+    axis: Vec3  #: direction of this bound, from A to B
     steps: int
 
 
 @kernel
 def first_four(s: Array) -> tuple[Vec3, Vec3, Vec3, Vec3]:
-    """Return the vertices of A - B in rows 0 to 3; unused rows hold any numbers."""
+    """Return the vertices of A - B in rows 0 to 3. Unused rows contain arbitrary numbers."""
     return row3(s, 0), row3(s, 1), row3(s, 2), row3(s, 3)
 
 
 @kernel
 def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
-    """Store a vertex of A - B and its points of A and B."""
+    """Store a vertex w of A - B in row i, with its point a of A and its point b of B."""
     s[i, 0], s[i, 1], s[i, 2] = w
     s[i, 3], s[i, 4], s[i, 5] = a
     s[i, 6], s[i, 7], s[i, 8] = b
@@ -102,7 +102,7 @@ def set_weights(s: Array, l4: Vec4) -> None:
 
 @kernel
 def drop_zero_weights(s: Array, count: int, l4: Vec4) -> int:
-    """Drop the vertices without a positive coordinate; return the number left."""
+    """Remove the vertices without a positive barycentric coordinate; return the number of remaining vertices."""
     count_left = 0
     for i in range(count):
         if l4[i] > 0.0:
@@ -128,7 +128,7 @@ def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def is_vertex(rows: Array, count: int, w: Vec3) -> bool:
-    """Return whether w is already a vertex in the first ``count`` rows."""
+    """Return whether w is equal to a vertex in the first ``count`` rows."""
     for i in range(count):  # noqa: SIM110, a generator does not compile
         if rows[i, 0] == w[0] and rows[i, 1] == w[1] and rows[i, 2] == w[2]:
             return True
@@ -151,7 +151,10 @@ def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
 
 @kernel
 def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, count: int) -> None:
-    """Log a step: its direction, support points and bound, the two bounds so far, and the simplex before the step."""
+    """Log a step: the direction d, the support points a and b, the bounds, and the simplex before the step.
+
+    ``bounds`` are the lower bound of this step, and the best lower and upper bounds after it.
+    """
     write(log, GJK_STEP)
     write3(log, d)
     write3(log, a)
@@ -163,9 +166,9 @@ def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, coun
 
 @kernel
 def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3, int]:
-    """Move the simplex to the stationary point of its branches; return the simplex's nearest point and row count.
+    """Move the simplex to the stationary point of its branches; return its point nearest to the origin and row count.
 
-    The simplex is unchanged if the stationary point is not nearer.
+    The simplex is unchanged if the stationary point is not nearer to the origin.
     """
     for i in range(count):
         for j in range(9):
@@ -181,10 +184,10 @@ def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3,
 
 @kernel
 def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array, log: Array) -> Walk:
-    """Return the bounds of the distance from the origin to A - B; the simplex stays in ``s``.
+    """Run GJK from ``start``, and return the bounds of the distance of the cores. The last simplex remains in ``s``.
 
-    ``far`` and ``near`` stop the loop early, when the bounds of the distance, without the radii, prove more than
-    ``far`` or at most ``near``. The loop ends when the gap between the bounds is at most ``width``.
+    The loop ends when the difference of the bounds is at most ``width``. It ends earlier when the bounds prove that the
+    distance minus the radii is more than ``far``, or at most ``near``.
     """
     axis, count, code, steps, level = unit(start.axis), start.rows, LIMIT, 0, 0
     lower, v, query_axis = -inf, (0.0, 0.0, 0.0), True
@@ -219,7 +222,8 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
         w, a, b = support_pair(c, d)
         steps += 1
         bound = -dot(d, w)
-        if bound > lower - c.tiny:  # the latest of equal bounds: they differ by rounding, the directions by its root
+        # bounds that are equal to rounding have directions that differ by its square root; the latest one is kept
+        if bound > lower - c.tiny:
             lower = max(lower, bound)
             axis = d
         if log.shape[0] > 0:
@@ -227,8 +231,9 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
         if lower - c.error - c.radii > far:
             code = FAR
             break
-        if length - bound <= width:  # with this direction's own bound, v / |v| is as good a normal as |v| is a distance
-            if bound > lower - AS_GOOD * c.tiny:  # not if a loose width ended the loop: EPA starts from the best axis
+        # the bound of this direction, not the best bound: its difference from |v| also limits the error of the normal
+        if length - bound <= width:
+            if bound > lower - AS_GOOD * c.tiny:  # false if a large width ended the loop: EPA needs the best axis
                 axis = d
             code = CONVERGED
             break
@@ -244,9 +249,9 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
             code = INSIDE_SIMPLEX if where == INSIDE else AT_ORIGIN
             break
         if not dot(p, p) < square:
-            # a new vertex may improve the direction by more than the length shows; a few such steps never make a cycle
+            # a new vertex may improve the direction of v, not its length; the number of such steps is limited
             level += 1
-            # worse, or NaN: keep the simplex
+            # the new simplex is worse, or NaN: keep the old one
             if level > _PATIENCE or not l4[count - 1] > 0.0 or not dot(p, p) <= _LONGER * square:
                 count -= 1
                 code = STALLED
@@ -261,7 +266,10 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
 
 @kernel
 def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
-    """Copy the cached points of row k, if any, to the simplex, with B's points moved to B's current pose."""
+    """Copy the points in row k of the cache, if it has any, to the simplex s, and return the start of GJK.
+
+    B's points are moved to B's current pose.
+    """
     # Points of a shape move with it, so the old simplex is a simplex of the new A - B, and the old axis is a good first
     # direction. Cached values are only a start: bounds are proven by new support points. Points that were computed at a
     # much larger distance are left out, because of their rounding.
@@ -281,9 +289,9 @@ def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
 
 @kernel
 def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
-    """Store the axis and the simplex in row k, if the cache has rows."""
+    """Store the axis and the simplex of a finished GJK run in row k of the cache, if it has rows."""
     # A point that came from the cache keeps its numbers, because repeated conversions between frames would let it
-    # drift. A narrow row has only the axis, and only if it separates the cores.
+    # drift. A row of `AXIS` floats stores only the axis, and only if it separates the cores.
     if cache.shape[0] == 0:
         return
     cache[k, 0] = float(walk.rows)

@@ -1,15 +1,13 @@
 """Contact manifolds, and the reduction of their points.
 
-A manifold is the overlap of two supporting features, projected along the normal.
+A manifold is computed from a feature of A and a feature of B, see `gjk3d.narrow.cores`. Both features are projected
+along the normal to convex polygons in a plane. The polygons are intersected, and cut where the gap between the features
+is too wide. Every corner is then lifted back onto both features. Neither feature is the reference, so exchanging the
+shapes does not change the points. Gregorius (Robust contact creation for physics simulations, GDC 2015) instead clips a
+feature against the side planes of the other.
 
-Both features are projected along the normal to convex polygons in a plane. The polygons are intersected, and cut where
-the gap of their planes is too wide. Every corner is then lifted back onto both features. Neither feature is the
-reference, so exchanging the shapes changes nothing. Gregorius: Robust contact creation for physics simulations, GDC
-2015 clips one feature against the side planes of the other instead.
-
-Contact points are reduced: without duplicates, and if there are too many, to points that span the patches.
-
-`thinned` reduces the patch of two convex shapes. The default and the limit of the number of points apply to all shapes.
+The reduction removes duplicate points. If too many points remain, it selects points that span the patches. `thinned`
+reduces the patch of two convex shapes, and `spread_points` the points of other bodies.
 """
 
 from __future__ import annotations
@@ -26,29 +24,27 @@ from gjk3d.narrow.cores import PLANE, Cores, Feature, Loops, bare, feature, worl
 from gjk3d.narrow.solve import SIGNED, PairRows, cores_of_row, marks_of, mirror, solve, take_poses
 from gjk3d.narrow.workspace import Workspace, borrow, give_back
 from gjk3d.shapes import layout
-from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 # --- manifolds -------------------------------------------------------------------------------------------------------
 
 
-# relative to the pair's size: points closer than this are merged; faces whose gap is this small touch everywhere
+#: relative to the pair's size: the distance of points that are merged, and the excess of a gap that is ignored
 NEARLY_EQUAL, FLUSH = 1e-12, 1e-9
 
 _RADIUS, _KIND, _POINT = layout.RADIUS, layout.KIND, layout.POINT
 _STILL = 1e-15  #: relative to the radius: a Newton step below this ends the iteration
 _NEWTON = 30  #: most Newton steps; one or two are usual, unless the surface bends away
 
-# floats of a contact point: on A, on B, gap
-POINT = 7
+POINT = 7  #: floats of a contact point: the point on A, the point on B, the gap
 
 
 class Sheets(NamedTuple):
     """Scratch for the corners of both features, and for polygons in the plane."""
 
-    va: Array2
-    vb: Array2
-    plane: Array3
+    va: Array2  #: corners of A's feature
+    vb: Array2  #: corners of B's feature
+    plane: Array3  #: three polygons in the plane
 
 
 class FaceLists(NamedTuple):
@@ -56,7 +52,7 @@ class FaceLists(NamedTuple):
 
     ints: Ints1
     floats: Array1
-    starts: Ints2  #: two rows for each pair row: where the faces of A begin in both arrays, and those of B
+    starts: Ints2  #: rows 2 r and 2 r + 1 have the indices in both arrays at which the faces of A and B in pair r begin
 
 
 class PatchLimits(NamedTuple):
@@ -67,19 +63,19 @@ class PatchLimits(NamedTuple):
 
 
 class Flat(NamedTuple):
-    """Two features projected along the normal."""
+    """The features of A and B, and their projection along the normal."""
 
     u: Vec3  #: the axes of the plane
     w: Vec3
-    ga: Feature
+    ga: Feature  #: feature of A
     gb: Feature
-    ha: Vec3  #: heights along the normal, see `heights`
+    ha: Vec3  #: heights of A's feature along the normal, see `heights`
     hb: Vec3
 
 
 @kernel
 def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
-    """Move the corners of B's feature, and its normal, to A's frame."""
+    """Move the corners ``v`` of B's feature to A's frame, and return the feature with its normal in A's frame."""
     for k in range(max(g.corners, 1) + (1 if g.cap > 0.0 else 0)):
         v[k, 0], v[k, 1], v[k, 2] = place(m, row3(v, k))
     return Feature(g.corners, turn(m, g.normal), g.cap)
@@ -87,7 +83,7 @@ def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
 
 @kernel
 def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
-    """Write the corners in coordinates along u and w to p, counter-clockwise."""
+    """Write the coordinates along u and w of n corners ``v`` to ``p``, counter-clockwise."""
     area = 0.0
     for k in range(n):
         p[k, 0] = v[k, 0] * u[0] + v[k, 1] * u[1] + v[k, 2] * u[2]
@@ -104,7 +100,7 @@ def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
 
 @kernel
 def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
-    """Return (c, a, b): the feature's height along n above the point (x, y) is c + a x + b y."""
+    """Return (c, a, b). The height of a feature along n at the point x u + y w is c + a x + b y."""
     p = row3(v, 0)
     if g.corners == 2:
         e = sub(row3(v, 1), p)
@@ -120,7 +116,7 @@ def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
 
 @inlined
 def height_at(h: Vec3, x: float, y: float) -> float:
-    """Return the height of a feature's plane above a point; see `heights`."""
+    """Return the height of a feature at the point (x, y). ``h`` is the result of `heights`."""
     return h[0] + h[1] * x + h[2] * y
 
 
@@ -151,7 +147,7 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
         e = sub(row3(v, k), p)
         r = sub(foot, p)
         last = k
-        # the projection is inside if it is left of every edge; else the nearest point is on an edge that it is right of
+        # the projection is inside if it is left of every edge; otherwise it is right of the edge with the nearest point
         if inside and g.corners > 2 and dot(cross(e, r), normal) >= 0.0:
             continue
         inside = False
@@ -166,9 +162,9 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
 
 @kernel
 def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
-    """Return the distance from the feature's point p along the unit vector n to the surface of the rounded feature."""
-    # The surface is at this radius around the feature. Newton's method runs on the distance from the feature, which is
-    # convex along a line, from the side where it converges.
+    """Return the distance from a feature's point p along the unit vector n to the surface of the rounded feature."""
+    # The surface consists of the points at ``radius`` from the feature. Newton's method solves for the distance from
+    # the feature, which is convex along a line. It starts on the side where it converges.
     if radius == 0.0:
         return 0.0
     if g.corners == 2:
@@ -189,7 +185,7 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
 
 @kernel
 def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
-    """Write the ends of the common part of two edges, projected on u and w; return 2, or 0 if they are not parallel."""
+    """Write the ends of the common part of two edges, projected on u and w, to ``p``; return 2, or 0 without one."""
     ax, ay = dot(row3(va, 0), u), dot(row3(va, 0), w)
     ex, ey = dot(row3(va, 1), u) - ax, dot(row3(va, 1), w) - ay
     length = sqrt(ex * ex + ey * ey)
@@ -215,7 +211,7 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
     p, q, ring = plane[0], plane[1], plane[2]
     if a.corners == 2 and b.corners == 2:
         return shared_line(va, vb, u, w, tol, p)
-    # a face cuts an edge, never the reverse
+    # polygon p, an edge if there is one, is cut by the polygon of the other feature
     turned = b.corners == 2 or a.corners == PLANE
     n, m = (b.corners, a.corners) if turned else (a.corners, b.corners)
     flatten(vb if turned else va, n, u, w, p)
@@ -227,7 +223,10 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
 
 @kernel
 def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
-    """Keep at most ``most`` of n corners; return their number. A corner of least gap g[0] + g[1] x + g[2] y stays."""
+    """Reduce the n corners ``p`` to at most ``most``; return their number.
+
+    A corner with the least gap g[0] + g[1] x + g[2] y is among them.
+    """
     least = height_at(g, p[0, 0], p[0, 1])
     for k in range(1, n):
         least = min(least, height_at(g, p[k, 0], p[k, 1]))
@@ -251,7 +250,7 @@ def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
 
 @kernel
 def across(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return unit vectors u, w with u x w = n; if n is an axis, u and w are axes, so that numbers stay round."""
+    """Return unit vectors u and w with u x w = n. If n is an axis, u and w are axes, which avoids rounding."""
     u = (1.0 - n[0] * n[0], -n[0] * n[1], -n[0] * n[2])
     if abs(n[0]) > 0.8:  # any bound well below 1 keeps u from vanishing
         u = (-n[1] * n[0], 1.0 - n[1] * n[1], -n[1] * n[2])
@@ -261,18 +260,12 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
-    """Write contact r: point a of A, and B's point ``gap`` further along n; ``turned`` swaps the points."""
+    """Write contact r: the point a of A, and the point of B at a + gap n. If ``turned``, the points are swapped."""
     b = along(a, n, gap)
     for c in range(3):
         points[r, c] = b[c] if turned else a[c]
         points[r, 3 + c] = a[c] if turned else b[c]
     points[r, 6] = gap
-
-
-@inlined
-def is_lone(core: Core, loops: Loops) -> bool:
-    """Return whether all features of a core are single points."""
-    return bool(core.ints[_KIND] == _POINT and loops.ints[0] != PLANE)
 
 
 @kernel
@@ -282,13 +275,14 @@ def common_part(
     """Return both features projected along n, the number of corners of their intersection, and these corners.
 
     Only the part whose gap is at most ``within`` is used, and at most ``most`` corners are returned. The number is 0 if
-    one feature is a single point.
+    a feature is a single point.
     """
     va, vb, plane = sheets
     tol = NEARLY_EQUAL * c.size
     p = plane[0]
     zero = (0.0, 0.0, 0.0)
-    ga = bare(1) if is_lone(c.b, loops_b) else feature(c.a, loops_a, n, va)
+    only_point = c.b.ints[_KIND] == _POINT and loops_b.ints[0] != PLANE
+    ga = bare(1) if only_point else feature(c.a, loops_a, n, va)
     if ga.corners == 1:
         return Flat(zero, zero, ga, ga, zero, zero), 0, p
     gb = feature(c.b, loops_b, neg(turn_back(c.m, n)), vb)
@@ -300,7 +294,7 @@ def common_part(
     ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
     gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
     widest = within + c.radii
-    # the gap is linear over the plane, so the overlap is within the gap if its corners are; else a half-plane cuts it
+    # the gap is linear over the plane, so its limit holds everywhere if it holds at the corners; else a half-plane cuts
     flush = True
     for r in range(corners):
         flush = flush and height_at(gap, p[r, 0], p[r, 1]) <= widest + FLUSH * c.size
@@ -317,7 +311,10 @@ def common_part(
 def lift(
     c: Cores, flat: Flat, n: Vec3, p: Array, corners: int, sheets: Sheets, world: Vec3, turned: bool, points: Array
 ) -> float:
-    """Write the points of both shapes for each corner, in world axes; return the least gap."""
+    """Write the contact point of each corner ``p`` of the intersection, in world coordinates; return the least gap.
+
+    ``n`` is the normal in A's frame, and ``world`` in world coordinates.
+    """
     u, w, pose = flat.u, flat.w, c.pose
     ra, rb = c.a.floats[_RADIUS], c.b.floats[_RADIUS]
     center = world_center(pose, c.a.floats)
@@ -341,7 +338,10 @@ def patch(
     c: Cores, turned: bool, loops_a: Loops, loops_b: Loops, out: Array, k: int, within: float, most: int,
     sheets: Sheets, points: Array,
 ) -> int:  # fmt: skip
-    """Fill ``points`` with the contact points of the result in row k of ``out``; return their number."""
+    """Write the contact points of the pair whose signed distance is in row k of ``out``; return their number.
+
+    Their number is 0 if the lower bound of the distance is more than ``within``, and at most ``most``.
+    """
     if out[k, 1] > within:
         return 0
     s = -1.0 if turned else 1.0
@@ -351,7 +351,7 @@ def patch(
     least = lift(c, flat, n, p, corners, sheets, world, turned, points)
     if corners > 0 and least <= max(out[k, 0], out[k, 2]) + NEARLY_EQUAL * c.size:
         return corners
-    # the nearest points, if no corner is as near
+    # the witness points are added if no corner has a gap as small as theirs
     side = 9 if turned else 6
     r = min(corners, most - 1)
     a = (out[k, side], out[k, side + 1], out[k, side + 2])
@@ -361,7 +361,7 @@ def patch(
 
 @kernel
 def loops_of_row(faces: FaceLists, row: int, turned: bool) -> tuple[Loops, Loops]:
-    """Return the faces of both shapes of a pair row, in the order of the kernels."""
+    """Return the faces of the shapes of a pair row in the order of the kernels, which is reversed if ``turned``."""
     q, f, starts = faces.ints, faces.floats, faces.starts
     a, b = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
     return Loops(q[starts[a, 0] :], f[starts[a, 1] :]), Loops(q[starts[b, 0] :], f[starts[b, 1] :])
@@ -372,9 +372,9 @@ def contact_rows(
     pairs: PairRows, faces: FaceLists, out: Array2, limits: PatchLimits, start: int, stop: int, sheets: Sheets,
     points: Array3, count: Ints1,
 ) -> None:  # fmt: skip
-    """Fill ``points`` and ``count`` with the contacts of queries start to stop, from their signed distances in ``out``.
+    """Write the contact points of queries start to stop to ``points``, and their numbers to ``count``.
 
-    Row 0 of ``points`` belongs to query ``start``.
+    ``out`` contains the signed distances. Row 0 of ``points`` belongs to query ``start``.
     """
     for k in range(start, stop):
         c, turned = cores_of_row(pairs, k)
@@ -387,10 +387,10 @@ def contact_once(
     pairs: PairRows, ma: Array2, mb: Array2, limits: PatchLimits, workspace: Workspace, out: Array2, flags: Ints2,
     faces: FaceLists, sheets: Sheets, points: Array1,
 ) -> tuple[int, int]:  # fmt: skip
-    """Return the code of `solve_many` for one signed distance, and the number of its contact points.
+    """Compute the signed distance and the contact points of a single pair.
 
-    The points are written to ``points`` as `contact_rows` does. This array is flat, because the number of rows decides
-    whether a call runs interpreted.
+    Returns the flags of the distance, see `marks_of`, and the number of contact points. The flags are -1 if ``ma`` or
+    ``mb`` is not a pose. ``points`` is flat, because the number of rows decides whether a call runs interpreted.
     """
     first = plain(0)
     if not take_poses(ma, mb, pairs.poses):
@@ -410,18 +410,21 @@ def contact_once(
 
 FEW_POINTS = 4  #: the default of ``max_points`` in all queries for contacts
 MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the result of a stack
-WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
+WIDTH = POINT + 3  #: floats of a contact point with its normal
 _ONE_WAY = 1.0 - 1e-12  #: least cosine of the angle between equal normals
 _ALIKE = 0.9  #: least cosine between normals of points that support a body together, as on rough ground
-_SAME_POINT = 1e-9  #: greatest distance of equal points, in units of the greatest coordinate
-_U, _V, _FAR = range(3)  #: columns of a point: its position in a plane, and its distance from all selected points
+_SAME_POINT = 1e-9  #: greatest distance of equal points, relative to the greatest coordinate
+#: columns of ``flat``: the coordinates of a point in a plane, and its distance from the nearest selected point
+_U, _V, _FAR = range(3)
+#: rows of ``table``: indices of points in sorted order, flags of points without a patch, a chain of corners, flags of
+#: selected points
 _ORDER, _LEFT, _CHAIN, _RETAINED = range(4)
 KEY = _U  #: column of the sort key
 
 
 @kernel
 def _comes_before(flat: Array, a: int, b: int) -> bool:
-    """Return whether point a precedes point b along the first axis, then the second, then by number."""
+    """Return whether point a precedes point b, by the coordinate `_U`, then `_V`, then the index."""
     if flat[a, _U] != flat[b, _U]:
         return bool(flat[a, _U] < flat[b, _U])
     if flat[a, _V] != flat[b, _V]:
@@ -431,7 +434,7 @@ def _comes_before(flat: Array, a: int, b: int) -> bool:
 
 @kernel
 def _sort(order: Ints, count: int, flat: Array) -> None:
-    """Sort numbers of points in the plane (Shell, A high-speed sorting procedure, 1959)."""
+    """Sort the indices ``order`` of points by `_comes_before` (Shell, A high-speed sorting procedure, 1959)."""
     step = count // 2
     while step > 0:
         for k in range(step, count):
@@ -454,16 +457,16 @@ def _bulge(flat: Array, a: int, b: int, c: int) -> float:
 
 @kernel
 def _between(flat: Array, a: int, b: int) -> float:
-    """Return the distance of two points in the plane."""
+    """Return the distance of points a and b in the plane."""
     x, y = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
     return sqrt(x * x + y * y)
 
 
 @kernel
 def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
-    """Mark the corners of the convex hull in the plane (Andrew 1979), without points on its sides.
+    """Mark the corners of the planar convex hull of ``count`` points (Andrew 1979). Points on its sides are not marked.
 
-    If several points have the same position, the first by number is marked.
+    If several points are at the same position, only the point with the least index is marked.
     """
     order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)
@@ -475,7 +478,7 @@ def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> Non
         top = 0
         for i in range(count):
             k = order[i] if side == 0 else order[count - 1 - i]
-            if top > 0 and _between(flat, chain[top - 1], k) <= tolerance:  # coincident: the deeper point is first
+            if top > 0 and _between(flat, chain[top - 1], k) <= tolerance:  # coincident; the deeper has the lower index
                 chain[top - 1] = min(chain[top - 1], k)
                 continue
             while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= tolerance:
@@ -488,7 +491,10 @@ def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> Non
 
 @kernel
 def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, table: Ints) -> None:
-    """Mark the corners of the outlines of patches (points with equal normals), and the deepest point of all."""
+    """Mark the corners of the outline of each patch, and the deepest point.
+
+    A patch consists of points with equal normals. The first ``count`` of ``rows`` are the points.
+    """
     order, left, retained = table[_ORDER], table[_LEFT], table[_RETAINED]
     for k in range(count):
         left[k], retained[k] = 1, 0
@@ -534,11 +540,12 @@ def _normal(rows: Array, k: int) -> Vec3:
 
 @kernel
 def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
-    """Write the selected contact points with their normals, the deepest first, and return their number.
+    """Write the selected contact points with their normals to ``out``, the deepest first; return their number.
 
-    A ``most`` of at least 0 limits their number. More points are reduced to corners of outlines. Points with a normal
-    similar to that of the deepest come first, then points similar to the deepest of the remaining points. Each point is
-    the farthest from all earlier points.
+    If ``most`` is not negative, it limits their number, and only corners of outlines are selected from more points.
+    Points with a normal similar to that of the deepest point come first. Points similar to the deepest of the remaining
+    points follow. Each selected point is the farthest from all earlier points. ``rows`` are the ``count`` points, the
+    deepest first.
     """
     order = table[_ORDER]
     greatest = 0.0
@@ -558,7 +565,7 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
             some += 1
     written, first, n = 0, 0, _normal(rows, order[0])
     while written < (some if most < 0 else min(most, some)):
-        # points that coincide with a selected one are skipped
+        # points that coincide with a selected point are skipped
         while first < some - 1 and not flat[first, _FAR] > tolerance:
             first += 1
         if flat[first, _FAR] <= tolerance:
@@ -582,7 +589,7 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
 
 @kernel
 def order_by_key(flat: Array, count: int, order: Ints) -> None:
-    """Write the order of rows by their `KEY`, the least first, with the stable sort of `_sort`."""
+    """Write the indices of the first ``count`` rows of ``flat``, sorted by `KEY`, to ``order``. The sort is stable."""
     for k in range(count):
         order[k], flat[k, _V] = k, 0.0
     _sort(order, count, flat)
@@ -590,7 +597,7 @@ def order_by_key(flat: Array, count: int, order: Ints) -> None:
 
 @inlined
 def put_answer(answer: Array, row: Array) -> None:
-    """Write the contact point of a signed distance, given by its result row."""
+    """Write the witness points, the distance and the normal of a result row as a contact point to ``row``."""
     for c in range(6):
         row[c] = answer[6 + c]
     row[POINT - 1] = answer[0]
@@ -603,10 +610,10 @@ def spread_rows(
     points: Array2, begins: Ints1, answers: Array2, most: int, flat: Array2, table: Ints2, rows: Array2, out: Array2,
     counts: Ints1,
 ) -> int:  # fmt: skip
-    """Write the selected contact points of several pairs one after another with their counts, and return the total.
+    """Write the selected contact points of several pairs to ``out``, and their numbers to ``counts``; return the total.
 
-    The points of pair k begin at ``begins[k]``. A pair without points has the point of its result row. See `_spread`
-    for ``most``. ``flat``, ``table`` and ``rows`` are scratch.
+    The points of pair k begin at ``begins[k]``. A pair without points gets the witness points of its result row in
+    ``answers``. See `_spread` for ``most``. ``flat``, ``table`` and ``rows`` are scratch.
     """
     total = 0
     for k in range(counts.shape[0]):
@@ -628,7 +635,10 @@ def spread_rows(
 
 
 def spread_points(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
-    """Return contact points of several pairs without duplicates, and their counts (`spread_rows`)."""
+    """Return the selected contact points of several pairs, (n, `WIDTH`), and their number for each pair.
+
+    See `spread_rows`. If ``most`` is None, only duplicates are removed.
+    """
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))
     out, counts = borrow("spread", len(points) + pairs, WIDTH), np.empty(pairs, dtype=np.int64)

@@ -1,9 +1,10 @@
-"""The entry point of a ray into a convex core: closed forms, each in the core's frame, about its centre.
+"""The entry point of a ray into a convex core, by closed forms.
 
-A ray is inside a convex body on one interval, or nowhere. For slabs and planes the interval is between the last entry
-and the first exit (Cyrus, Beck, Generalized two- and three-dimensional clipping, 1978). For round bodies it is measured
-from the point nearest to the centre, so that a far origin loses as few digits as possible. A ray that grazes the body
-within rounding hits it.
+All functions `enter_*` take the origin p and the unit direction d of the ray in the core's frame, with p relative to
+the centre of the core. A ray is inside a convex body on one interval, or nowhere. For slabs and planes the interval is
+between the last entry and the first exit (Cyrus, Beck, Generalized two- and three-dimensional clipping, 1978). For
+round bodies the interval is measured from the point of the ray nearest to the centre, so that a far origin loses as few
+digits as possible. A ray that grazes the body within rounding hits it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _KIND, _HEAD, _RADIUS, _CENTER, _RHO = layout.KIND, layout.FLOAT_HEAD, layout.RA
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 _CYLINDER, _CONE, _ELLIPSOID = layout.CYLINDER, layout.CONE, layout.ELLIPSOID
 
-#: code, distance, normal at the hit
+#: code (MISS, HIT, INSIDE, or GENERAL for a core without a closed form), distance along the ray, normal at the hit
 Entry = tuple[int, float, Vec3]
 
 
@@ -48,7 +49,7 @@ def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
 
 @kernel
 def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> Entry:
-    """Return the entry into the capsule: the points within a radius of the segment from -half to half."""
+    """Return the entry into the capsule of the points within ``radius`` of the segment from -half to half."""
     reach = sqrt(dot(half, half))
     if not reach > NO_LENGTH:
         return enter_ball(p, d, radius, slack)
@@ -83,7 +84,7 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
 
 @kernel
 def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entry:
-    """Return the entry into the half-space below the plane through the origin, or into the plane if ``thin``."""
+    """Return the entry into the half-space n . x <= 0, or into the plane n . x == 0 if ``thin``."""
     if thin and dot(n, p) < 0.0:
         n = neg(n)
     above, speed = dot(n, p), -dot(n, d)
@@ -96,7 +97,10 @@ def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entr
 
 @kernel
 def clip(height: float, speed: float, limit: float, enter: float, leave: float) -> tuple[float, float, bool]:
-    """Return the part of an interval with height + t speed <= limit, and whether the limit raised its start."""
+    """Return the part of an interval with height + t speed <= limit, and whether its start was raised.
+
+    ``enter`` and ``leave`` are the ends of the interval of t. The result is empty, from inf to -inf, if no t qualifies.
+    """
     if speed < 0.0:
         t = (limit - height) / speed
         if t > enter:
@@ -110,7 +114,10 @@ def clip(height: float, speed: float, limit: float, enter: float, leave: float) 
 
 @kernel
 def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry:
-    """Return the entry of a ray that begins at t = 0, from the interval of t inside the body."""
+    """Return the entry of a ray that begins at t = 0 and is inside the body for t from ``enter`` to ``leave``.
+
+    ``n`` is the normal at ``enter``.
+    """
     if enter > leave + slack or leave < 0.0:
         return MISS, inf, d
     if enter <= 0.0:
@@ -134,7 +141,7 @@ def enter_box(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
-    """Return the entry into an intersection of half-spaces; a row of ``planes`` is a unit normal and its limit."""
+    """Return the entry into an intersection of half-spaces n . x <= limit. A row of ``planes`` is n, then the limit."""
     enter, leave = -inf, inf
     best = -1
     for k in range(planes.shape[0]):
@@ -158,7 +165,7 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
 
 @kernel
 def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> Entry:
-    """Return the entry into the cylinder along z."""
+    """Return the entry into the cylinder along z with a radius and a half height."""
     enter, leave = -inf, inf
     n = neg(d)
     for side in range(2):
@@ -188,9 +195,9 @@ def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -
 
 @kernel
 def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> Entry:
-    """Return the entry into the cone along z with its apex at half and its base at -half."""
+    """Return the entry into the cone along z with its apex at z = half and its base at z = -half."""
     k = radius / (2.0 * half)
-    w = half - p[2]  # below the apex
+    w = half - p[2]  # depth below the apex
     off = sqrt(p[0] * p[0] + p[1] * p[1])
     if 0.0 <= w <= 2.0 * half and off <= k * w:
         return INSIDE, 0.0, neg(d)
@@ -238,7 +245,7 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
 
 @kernel
 def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
-    """Return the entry into the ellipsoid with radii f[o:o+3], a ball in scaled space."""
+    """Return the entry into the ellipsoid with radii f[o:o+3]. Scaling makes it a unit ball."""
     least = min(f[o], f[o + 1], f[o + 2])
     q = (p[0] / f[o], p[1] / f[o + 1], p[2] / f[o + 2])
     e = (d[0] / f[o], d[1] / f[o + 1], d[2] / f[o + 2])
@@ -253,9 +260,10 @@ def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
-    """Return the entry into a shape whose core has a closed form; d is a unit vector, p is relative to the centre.
+    """Return the entry into a packed shape (q, f), or the code GENERAL if its core lacks a closed form.
 
-    A half-space is a point on its plane, with its normal and offset as the one plane; a plane has two of them.
+    ``planes`` are the faces of a hull. A half-space is stored as a point of its surface with one row of ``planes``, its
+    normal and offset. A plane has two rows.
     """
     kind, radius = q[_KIND], f[_RADIUS]
     slack = _SLACK * (sqrt(dot(p, p)) + f[_RHO] + radius)
@@ -266,7 +274,7 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
         return enter_ball(p, d, radius, slack)
     if kind == _SEGMENT:
         return enter_capsule(p, d, (f[_HEAD], f[_HEAD + 1], f[_HEAD + 2]), radius, slack)
-    if radius > 0.0:  # of rounded cores only points and segments have a closed form
+    if radius > 0.0:  # with a radius, only points and segments have a closed form
         return GENERAL, inf, d
     if kind == _BOX:
         return enter_box(p, d, f, _HEAD, slack)
@@ -283,7 +291,7 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
 
 @kernel
 def cast(q: Ints, f: Array, planes: Array, pose: Array, origin: Vec3, direction: Vec3, most: float) -> Entry:
-    """Return the entry into a shape at a pose, in world axes; a hit farther than ``most`` is a miss."""
+    """Return the entry into a shape at the pose row ``pose``, in world coordinates. A hit beyond ``most`` is a miss."""
     p = sub(turn_back(pose, sub(origin, offset(pose))), (f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]))
     code, t, n = enter(q, f, planes, p, turn_back(pose, direction))
     if code == HIT and t > most:
@@ -304,7 +312,10 @@ def rays(
     shape: RayCore, poses: Array2, origins: Array2, directions: Array2, most: float, start: int, stop: int,
     out: Array2, codes: Ints1,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop with distance and world normal; rays at shapes without a closed form keep their rows."""
+    """Write the codes of rays start to stop to ``codes``, and distances and normals in world coordinates to ``out``.
+
+    Rows with the code GENERAL do not contain a result.
+    """
     for k in range(start, stop):
         origin = row3(origins, k if origins.shape[0] > 1 else 0)
         direction = row3(directions, k if directions.shape[0] > 1 else 0)
@@ -315,7 +326,7 @@ def rays(
 
 @kernel
 def write_ray(entry: Entry, origin: Vec3, d: Vec3, out: Array, k: int) -> None:
-    """Write row k as `ray_once` does."""
+    """Write distance, normal, point, unit direction and origin of a ray to row k; NaN and inf after a miss."""
     code, t, n = entry
     far = t
     if code == MISS:
@@ -329,7 +340,7 @@ def write_ray(entry: Entry, origin: Vec3, d: Vec3, out: Array, k: int) -> None:
 
 @kernel
 def unit_of(direction: Vec3) -> tuple[Vec3, bool]:
-    """Return a unit vector, and whether the direction is zero."""
+    """Return the unit vector of a direction, and whether the direction is zero."""
     largest = max(abs(direction[0]), abs(direction[1]), abs(direction[2]))
     if largest == 0.0:
         return direction, True
@@ -339,7 +350,7 @@ def unit_of(direction: Vec3) -> tuple[Vec3, bool]:
 
 @inlined
 def is_ray(origin: Vec3, direction: Vec3) -> bool:
-    """Return whether all numbers of a ray are finite, and its origin is no farther than a pose may be."""
+    """Return whether all numbers of a ray are finite, and the coordinates of its origin are at most `GREATEST`."""
     x, y, z = origin
     near = abs(x) <= GREATEST and abs(y) <= GREATEST and abs(z) <= GREATEST
     return bool(near and dot(direction, (0.0, 0.0, 0.0)) == 0.0)
@@ -349,10 +360,10 @@ def is_ray(origin: Vec3, direction: Vec3) -> bool:
 def ray_once(
     q: Ints1, f: Array1, planes: Array1, m: Array2, origin: Vec3, direction: Vec3, most: float, out: Array2
 ) -> int:
-    """Fill row 0 of ``out``: distance, normal, point, unit direction, origin; row 1 is scratch for the pose.
+    """Write the result of one ray to row 0 of ``out``, see `write_ray`. Row 1 is scratch for the pose.
 
-    ``planes`` has four numbers for each plane in one dimension: two dimensions would count as many items, and such
-    calls are never interpreted. The result is MISS, HIT, INSIDE or GENERAL, or -1 for an invalid matrix or ray.
+    Returns MISS, HIT, INSIDE or GENERAL, or -1 if the matrix ``m`` or the ray is invalid. ``planes`` is a flat array of
+    four numbers per plane. A two-dimensional array would count as a batch, and batches are never interpreted.
     """
     if not is_ray(origin, direction):
         return -1

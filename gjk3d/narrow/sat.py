@@ -1,14 +1,15 @@
-"""Facets of A - B over the Gauss map: the separating axis test in 3D, exact for polytopes.
+"""The separating axis test in 3D, exact for polytopes, by the facets of A - B on the Gauss map.
 
 In 2D the candidates are the normals of the edges of both polygons. In 3D the facets of A - B are the faces of A, the
 faces of B reversed, and the pairs of edges whose arcs cross on the sphere of directions. Only for these pairs the cross
-product of the edges is a facet's normal. Each candidate n costs one support scan h(n). If the shapes are apart, the
-largest -h(n) is the best separating axis; in overlap the least h(n) is the depth.
+product of the edges is a facet's normal. Each candidate n costs one scan of the vertices for the support value h(n). If
+the shapes are apart, the direction with the least h(n) is the best separating axis. If they overlap, the least h(n) is
+the depth.
 
-An extra candidate is harmless, since each h(n) is a bound by itself. So every test keeps the candidates that it cannot
-decide. A missing candidate would be an error: near-parallel edges are skipped only below 1e-14, where h along their
-arcs is a single sinusoid, whose minimum is at an end, the normal of a face. Gottschalk 1996; Gregorius, GDC 2013
-(arcs); Hornus, Inria RR-8730, 2015.
+An extra candidate is harmless, since each h(n) is a valid bound. Every test therefore keeps the candidates that it
+cannot decide. A missing candidate would be an error. Edges are skipped as parallel only below a sine of 1e-14. Along
+the arcs of such edges h is a single sinusoid, whose minimum is at an end of an arc, the normal of a face. Gottschalk
+1996; Gregorius, GDC 2013 (arcs); Hornus, Inria RR-8730, 2015.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, single_entry
-from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, turn, unit
+from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, row_at, turn, unit
 from gjk3d.narrow.cores import Cores, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
 from gjk3d.narrow.solve import (
@@ -57,19 +58,16 @@ class Facet(NamedTuple):
 
     least: float  #: h(n)
     normal: Vec3  #: from A to B
-    kind: int
-    first: int  #: index of the face, or A's edge
-    second: int  #: B's edge
-    tried: int  #: number of candidates
+    kind: int  #: FACE_A, FACE_B, EDGES or POINTS
+    first: int  #: index of the face, or of A's edge; -1 for POINTS
+    second: int  #: index of B's edge, or -1
+    tried: int  #: number of candidate directions that were tested
 
 
 @kernel
 def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return an edge's direction, and the outward normals of its two faces."""
-    return (
-        row3(rows, i), (rows[i, 3], rows[i, 4], rows[i, 5]),
-        (rows[i, 6], rows[i, 7], rows[i, 8]),
-    )  # fmt: skip
+    """Return the direction of edge i, and the outward normals of its two faces."""
+    return row3(rows, i), row_at(rows, i, 3), row_at(rows, i, 6)
 
 
 @kernel
@@ -94,10 +92,11 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
 
 @kernel
 def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tuple[int, Vec3]:
-    """Return how many of the two normals orthogonal to both edges may belong to a facet, and the first of them.
+    """Return how many of the two unit vectors orthogonal to both edges may be facet normals, 0 to 2, and the first.
 
-    Each edge has the normals of its two faces, the ends of an arc on the sphere of directions. A sign counts only if it
-    exceeds rounding. If both normals are possible, the second is the opposite of the first.
+    ``ea`` and ``eb`` are the edges, and the other vectors are the normals of their faces, the ends of arcs on the
+    sphere of directions. A sign counts only if it exceeds rounding. If both unit vectors are possible, the second is
+    the opposite of the first.
     """
     n = (1.0, 0.0, 0.0)
     u1, u2 = dot(a1, eb), dot(a2, eb)
@@ -114,13 +113,12 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
     if square < _PARALLEL:
         return 0, n
     n = divide(n, sqrt(square))
-    # the crossing is on both arcs or opposite to them: take the side that faces both pairs of normals, or both if
-    # unsure
+    # n or -n is the crossing of the arcs; the sign is that of the products with the face normals, or both are tried
     over_a = dot(n, a1) + dot(n, a2)
     over_b = dot(n, b1) + dot(n, b2)
     clear = min(abs(over_a), abs(over_b)) > _SURE
     if over_a * over_b < 0.0 and clear:
-        return 0, n  # one arc crosses the antipode of the second
+        return 0, n  # an arc crosses the antipode of the other arc
     if over_a < 0.0:
         n = neg(n)
     return 1 if clear else 2, n
@@ -128,16 +126,19 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
 
 @kernel
 def facet_depth(c: Cores, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array) -> Facet:
-    """Return the facet of A - B with the least h(n); ``turned`` is scratch for B's edges in A's frame, (edges, 9)."""
+    """Return the facet of A - B with the least h(n), with a unit normal in A's frame.
+
+    ``turned`` is scratch for B's edges in A's frame, (edges, 9).
+    """
     edges_a, edges_b = gauss_a.edges, gauss_b.edges
     facet = least_face(c, gauss_a.normals, gauss_b.normals)
     tried = facet.tried
     for j in range(edges_b.shape[0]):
         for k in range(3):
-            s = 1.0 if k == 0 else -1.0  # the faces of -B
+            s = 1.0 if k == 0 else -1.0  # the edge keeps its direction, and the normals become those of -B
             e = turn(c.m, (s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2]))
             turned[j, 3 * k], turned[j, 3 * k + 1], turned[j, 3 * k + 2] = e
-    last_pos, _, _ = support_pair(c, direction_between(c.m))  # the last support points of both sides
+    last_pos, _, _ = support_pair(c, direction_between(c.m))  # the last support points for the first and second normal
     last_neg = last_pos
     for i in range(edges_a.shape[0]):
         ea, a1, a2 = triple(edges_a, i)
@@ -147,8 +148,8 @@ def facet_depth(c: Cores, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array) -
             for side in range(sides):
                 tried += 1
                 w = last_pos if side == 0 else last_neg
-                # otherwise a point of A - B proves that h(n) is not less; the error is that of the products,
-                # and without it h(n) is missed by no more than `overlap_rows` allows for
+                # if not, the point w of A - B proves that h(n) is not less than the least h; the error covers the
+                # rounding of the products
                 if not dot(n, w) > facet.least + c.error:
                     w, _, _ = support_pair(c, n)
                     h = dot(n, w)
@@ -168,10 +169,10 @@ def axis_rows(
     a: ShapeRows, b: ShapeRows, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> None:  # fmt: skip
-    """Write the best axis of queries start to stop: the facet with the least h(n).
+    """Write the best axis of queries start to stop, the normal of the facet with the least h(n).
 
-    A row of ``out`` has the gap, its error, and the normal in A's frame and in world axes. A row of ``kinds`` has the
-    fields ``kind`` to ``tried`` of the `Facet`.
+    A row of ``out`` contains the gap, its error, and the normal in A's frame and in world coordinates. A row of
+    ``kinds`` contains ``kind``, ``first``, ``second`` and ``tried`` of the `Facet`. ``turned`` is scratch.
     """
     for k in range(start, stop):
         c = cores_in_row(a, b, k)
@@ -186,20 +187,20 @@ def axis_rows(
 
 @single_entry
 def axis_many(
-    pairs: PairRows, ma: Array2, mb: Array2, gauss_a: GaussMap, gauss_b: GaussMap, room: Array2, start: int, stop: int,
+    pairs: PairRows, ma: Array2, mb: Array2, gauss_a: GaussMap, gauss_b: GaussMap, edges: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> int:  # fmt: skip
-    """Write the best axis from A to B for queries start to stop, numbered as in `gjk3d.narrow.solve`.
+    """Write the best axis from A to B for queries start to stop.
 
-    A row of ``out`` has the world normal, the gap and its error. A row of ``kinds`` has the kind of the `Facet`, and
-    the status that the gap proves. ``room`` is scratch for the edges of one shape, (edges, 9). Returns -1 if ``ma`` or
-    ``mb`` is not a pose. Both matrices may be empty.
+    A row of ``out`` contains the normal in world coordinates, the gap and its error. A row of ``kinds`` contains the
+    kind of the `Facet`, and the status that the gap proves, a code of `gjk3d.narrow.solve`. ``edges`` is scratch for
+    the edges of a shape, (edges, 9). Returns 0, or -1 if ``ma`` or ``mb`` is not a pose. Both matrices may be empty.
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1
     for k in range(start, stop):
         c, turned = cores_of_row(pairs, k)
-        facet = facet_depth(c, gauss_b, gauss_a, room) if turned else facet_depth(c, gauss_a, gauss_b, room)
+        facet = facet_depth(c, gauss_b, gauss_a, edges) if turned else facet_depth(c, gauss_a, gauss_b, edges)
         n = turn(c.pose, facet.normal)
         sign = -1.0 if turned else 1.0
         out[k, 0], out[k, 1], out[k, 2] = sign * n[0] + 0.0, sign * n[1] + 0.0, sign * n[2] + 0.0
@@ -215,9 +216,10 @@ def overlap_rows(
     a: ShapeRows, b: ShapeRows, axes: Array2, kinds: Ints2, start: int, stop: int, simplex: Array2, out: Array2,
     flags: Ints2,
 ) -> None:  # fmt: skip
-    """Write the results of the rows whose axis proves an overlap; flags[k, 3] is 1 for rows left to `solve_many`.
+    """Write the signed distances of the queries whose axis proves an overlap to ``out`` and ``flags``.
 
-    The witness points are GJK's nearest points after B is moved by the depth, so that the cores touch.
+    ``axes`` and ``kinds`` are the output of `axis_rows`. For all other queries flags[k, 3] is 1, and `solve_many` must
+    solve them. The witness points are GJK's nearest points after B is moved by the depth, so that the cores touch.
     """
     for k in range(start, stop):
         error = axes[k, 1]
@@ -231,7 +233,7 @@ def overlap_rows(
         if walk.code == INSIDE_SIMPLEX or dot(walk.v, walk.v) > error * error:
             continue
         p, q = witnesses(simplex, walk.rows)
-        # the enumeration misses no facet by more than a few roundings, given the faces and edges of the hulls
+        # the least h(n) over the candidates exceeds the least h(n) of all facets by at most a few roundings
         query = Query(SIGNED, inf, 0.0, False, WIDTH_POLYTOPE * c.size + 5.0 * error)
         steps = walk.steps + kinds[k, 3]
         estimate = Estimate(-least, -least - error, -least + 4.0 * error, True, walk.v, n, p, q, steps, False)

@@ -1,11 +1,10 @@
 """The full solution of one pair and of many pairs.
 
-GJK runs on the cores, then EPA if the result is not decided. The radii are added at the end, with the interval of the
-result.
+GJK runs on the cores, then EPA if GJK leaves the result undecided. At the end the radii are subtracted from the
+distance and from its bounds.
 
-There is one entry per query, for any number of shapes and poses. Rows are independent, so a result does not depend on
-how the rows are split into calls. Each kind of query has its own entry, because each entry is compiled with all its
-callees.
+Each kind of query has its own entry, because each entry is compiled with all its callees. An entry accepts any number
+of shapes and poses. Rows are independent, so a result does not depend on how the rows are split into calls.
 """
 
 from __future__ import annotations
@@ -60,42 +59,44 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, BEYOND = range(5)
 UNSIGNED, SIGNED, EPA_ALWAYS = range(3)
 
-# columns of out: distance, lower, upper, normal, point a, point b; of flags: status, steps, tight, workspace full
+# columns of ``out``: distance, lower, upper, normal, point a, point b
+# columns of ``flags``: status, steps, 1 for a tight interval, 1 for a full workspace
 FLOATS, INTS = 12, 4
 
 _RADIUS, _RHO, _KIND = layout.RADIUS, layout.RHO, layout.KIND
 _POINT, _BOX = layout.POINT, layout.BOX
 # in units of the pair's size:
 WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10  #: largest widths of a tight interval
-#: Width at which GJK and EPA stop for curved cores. For polytopes they stop when no support point is new; then the
-#: normal is accurate too, not only the distance.
+#: Width at which GJK and EPA stop for curved cores. For polytopes they stop when no support point is new. Then the
+#: normal is as accurate as the distance.
 _GJK_WIDTH = 1e-13
-OFF_AXIS, CLOSE = (
-    5e-13,
-    1e-11,
-)  #: least deviation and distance for a second GJK run of polytopes
-ASKEW = 1e-6  #: up to this sine nearly parallel axes widen the bounds less than EPA's tie does
+#: a second GJK run of polytopes needs a witness at least this far off the normal's line, and at least this distance
+OFF_AXIS, CLOSE = 5e-13, 1e-11
+ASKEW = 1e-6  #: greatest sine between axes that count as parallel in `gjk3d.narrow.ties`
 
 
 class Query(NamedTuple):
     """The settings of a query of two cores."""
 
     mode: int
-    max_distance: float  #: larger distances need only be proven
+    max_distance: float  #: a distance that is proven to be greater ends the search
     tol: float  #: relative to the pair's size: an interval of this width ends the search
-    curved: bool
+    curved: bool  #: whether a core is curved
     promised: float  #: largest width of a tight interval
 
 
 class Estimate(NamedTuple):
-    """The state of a query of two cores, in A's frame; distances are signed, and exclude the radii."""
+    """The distance of two cores with its bounds, normal and witness points, in A's frame.
+
+    Distances are signed, and the radii are not subtracted.
+    """
 
     distance: float
     lower: float
     upper: float
-    proven: bool  #: whether a common point is proven
-    v: Vec3  #: A's witness minus B's, as GJK and EPA computed them
-    normal: Vec3  #: the direction that proved the lower bound; near contact v is only rounding, even its sign
+    proven: bool  #: whether a common point of the cores is proven
+    v: Vec3  #: A's witness minus B's, as GJK and EPA computed them; near contact even its sign is only rounding
+    normal: Vec3  #: the direction that proved the lower bound
     a: Vec3  #: witness points
     b: Vec3
     steps: int
@@ -109,7 +110,8 @@ def solve(
 ) -> float:  # fmt: skip
     """Write the result of one pair to row k; return an upper bound of the signed distance, also in unsigned mode.
 
-    The result goes to ``out`` and ``flags``. If ``cache`` has rows, GJK starts from row k and stores its end there.
+    The result is written to ``out`` and ``flags``. If ``cache`` has rows, GJK starts from the simplex in row k of the
+    cache, and stores its last simplex in this row.
     """
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
@@ -123,12 +125,12 @@ def solve(
 
 @inlined
 def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
-    """Return whether a closed form gives the result, and the estimate; a query with a log never uses closed forms."""
+    """Return whether a closed form gives the result, and the estimate. A query with a log never uses closed forms."""
     searched = log.shape[0] > 0 or query.mode == EPA_ALWAYS
     if not searched and has_formula(c):
         settled, signed, n, a, b = gap_of(c)
         if settled and (signed != 0.0 or query.mode == UNSIGNED):
-            if signed < 0.0 and query.mode == UNSIGNED:  # the point is common to both
+            if signed < 0.0 and query.mode == UNSIGNED:  # the core that is a point is the common point
                 a = b = a if c.a.ints[_KIND] == _POINT else b
             return True, Estimate(signed, signed - c.error, signed + c.error, signed <= 0.0, n, n, a, b, 1, False)
     elif not searched and query.mode == UNSIGNED:
@@ -145,13 +147,13 @@ def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
 
 @kernel
 def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -> Estimate:
-    """Return the estimate of GJK and EPA."""
+    """Return the estimate that GJK computes, and EPA if GJK is not enough."""
     mode, curved, promised = query.mode, query.curved, query.promised
     width = max(_GJK_WIDTH * c.size if curved else 0.0, query.tol * c.size - 2.0 * c.error)
     start = load_start(cache, k, c, workspace.simplex)
     if workspace.log.shape[0] > 0:
         workspace.log[0] = 1.0
-    # not for curved cores: EPA does not end there, and the surface that proves a depth must have the same start
+    # not for curved cores: EPA would not end, and the surface that proves a depth must have the same start
     deep = mode == SIGNED and not curved and start.rows == 0 and workspace.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
     if deep:
         walk, estimate = from_within(c, workspace.simplex)
@@ -160,7 +162,7 @@ def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -
         estimate = separate(c, end_log(c, walk, workspace), workspace)
     store_start(cache, k, c, workspace.simplex, start, walk)
     if needs_epa(c, query, estimate):
-        # a cap's result is wider by the same amount; see `left_behind`
+        # `gjk3d.narrow.epa.finish` widens the result of a cap by the same amount
         cap_width = LOG_WIDTH * c.size
         near = max(width - cap_width, EPA_WIDTH * c.size) if curved else max(width, c.tiny)
         depth = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
@@ -171,10 +173,10 @@ def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -
                 settled, depth = meridian(c, near, ASKEW * c.size, depth.least, depth.normal, workspace)
         a, b = first_face(workspace.simplex)
         by_section = False
-        # a section has a wide interval if the axes are only nearly parallel; EPA may be better
+        # for axes that are only nearly parallel, EPA's interval may be narrower than that of the plane section
         if not settled or depth.least + depth.outer > promised - 2.0 * c.error:
             least, axis = depth.least, depth.normal
-            if settled and -walk.lower < least:  # GJK's direction outside the section's plane is better
+            if settled and -walk.lower < least:  # GJK has a better direction, outside the plane of the section
                 least, axis = -walk.lower, walk.axis
             seeded = walk.code == INSIDE_SIMPLEX and not settled
             if curved and workspace.log.shape[0] > 0:
@@ -187,7 +189,7 @@ def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -
 
 @kernel
 def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
-    """Return the `Walk` and `Estimate` of cores whose inscribed balls intersect; write EPA's first tetrahedron."""
+    """Return the `Walk` and `Estimate` of cores whose inscribed balls intersect; write EPA's first tetrahedron to s."""
     n, a, b = inside_both(c)
     least, best = tetrahedron_round(c, n, s)
     walk = Walk(INSIDE_SIMPLEX, 4, (0.0, 0.0, 0.0), -least, best, 4)
@@ -196,7 +198,11 @@ def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
 
 @kernel
 def end_log(c: Cores, walk: Walk, workspace: Workspace) -> Walk:
-    """Log why GJK stopped and its last simplex; return the `Walk`, for curved cores moved to the stationary point."""
+    """Log the reason for GJK's end and its last simplex; return the `Walk` of this simplex.
+
+    For separated curved cores, the simplex is first moved to the stationary point of its branches. Without a log,
+    nothing changes.
+    """
     log, s = workspace.log, workspace.simplex
     if log.shape[0] == 0:
         return walk
@@ -212,7 +218,7 @@ def end_log(c: Cores, walk: Walk, workspace: Workspace) -> Walk:
 
 @kernel
 def separate(c: Cores, walk: Walk, workspace: Workspace) -> Estimate:
-    """Return GJK's estimate, whose bounds enclose the signed distance of the cores."""
+    """Return the estimate of a finished GJK run. Its bounds enclose the signed distance of the cores."""
     length = sqrt(dot(walk.v, walk.v))
     a, b = witnesses(workspace.simplex, walk.rows)
     inside = walk.code == INSIDE_SIMPLEX
@@ -232,13 +238,16 @@ def needs_epa(c: Cores, query: Query, estimate: Estimate) -> bool:
             return False
         if width <= query.promised and estimate.lower > 0.0:
             return False
-    # the unsigned distance is decided by an overlap of the cores, or by radii that exceed the gap
+    # an unsigned distance is decided if the cores overlap, or if the radii exceed the distance of the cores
     return query.mode != UNSIGNED or not (estimate.proven or estimate.upper - c.radii <= 0.0)
 
 
 @kernel
 def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tuple[bool, Depth]:
-    """Return whether the bounds by a plane section (`gjk3d.narrow.ties`) are narrower than EPA's, and the narrower."""
+    """Return whether a plane section (`gjk3d.narrow.ties`) gives narrower bounds than EPA, and the narrower depth.
+
+    ``settled`` is whether the section has a result.
+    """
     steps, outer = by_section.steps + by_epa.steps, by_epa.outer
     shown = by_epa.least - by_epa.front if by_epa.front >= 0.0 else inf
     if settled and mode != UNSIGNED and by_section.least + by_section.outer < shown:
@@ -254,10 +263,13 @@ def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tup
 def penetrate(
     c: Cores, query: Query, estimate: Estimate, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
 ) -> Estimate:
-    """Return the estimate improved by the ``depth`` of EPA or of a plane section, whose witnesses are ``section``."""
+    """Return the estimate improved by ``depth``, the result of EPA, or of a plane section if ``by_section``.
+
+    ``section`` contains the witness points of A and of B in the plane section.
+    """
     distance, proven, v, a, b = estimate.distance, estimate.proven, estimate.v, estimate.a, estimate.b
     lower, upper = -depth.least - c.error, estimate.upper
-    if not by_section:  # a bound of another direction is not valid along the section's
+    if not by_section:  # with a section, only the bound of the section's own normal is used
         lower = max(lower, estimate.lower)
     if depth.outer < inf:
         upper = min(upper, depth.outer + c.error)
@@ -284,13 +296,17 @@ def penetrate(
 
 @kernel
 def first_face(s: Array) -> tuple[Vec3, Vec3]:
-    """Return the weighted means of A's and of B's points in the first three rows of the simplex."""
+    """Return the weighted mean of A's points, and that of B's points, in the first three rows of the simplex."""
     return witnesses(s, plain(3))
 
 
 @kernel
 def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
-    """Return the origin as a point of A and a point of B; it is between the ray's hits at ``front`` and ``rear``."""
+    """Return a point of A and a point of B whose difference is the origin of A - B.
+
+    The rays from the origin along the normal and its opposite hit the faces in rows 0 to 2 and 3 to 5 of the simplex,
+    at the distances ``front`` and ``rear``.
+    """
     for r in range(6):
         s[r, 9] *= (rear if r < 3 else front) / (front + rear)
     return witnesses(s, plain(6))
@@ -298,7 +314,7 @@ def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
 
 @kernel
 def align(c: Cores, query: Query, estimate: Estimate, workspace: Workspace) -> Estimate:
-    """Return the estimate with the better normal: along the witness points, or the one that proved the lower bound."""
+    """Return the estimate with the better of two normals: from witness to witness, or that of the lower bound."""
     if estimate.proven:
         return at_common_point(c, query, estimate)
     n, v, a, b, length = estimate.normal, estimate.v, estimate.a, estimate.b, estimate.distance
@@ -308,19 +324,19 @@ def align(c: Cores, query: Query, estimate: Estimate, workspace: Workspace) -> E
     wide = width > query.promised
     d = divide(v, -length)
     x = along(v, n, length)
-    askew = sqrt(dot(x, x))  # this is also the distance of a witness from its shape
+    askew = sqrt(dot(x, x))  # also the distance of a witness from the surface of its shape
     if wide and (query.tol > 0.0 or estimate.lower - c.radii > query.max_distance):
-        n = d  # stopped early: keep the witnesses' normal
+        n = d  # the search stopped early
     elif (query.curved or wide) and askew > 0.25 * query.promised:
         w, _, _ = support_pair(c, d)
         if length + dot(d, w) <= (width if wide else 0.5 * query.promised):
-            n = d  # as good a normal within the bounds, and that of the witnesses
+            n = d  # within the bounds both normals are equally good, and d agrees with the witnesses
         elif wide:
-            a = along(a, x, -0.5)  # half of the error for each
+            a = along(a, x, -0.5)  # each witness gets half of the error
     elif askew > OFF_AXIS * c.size and length > CLOSE * c.size and not query.curved:
-        # Between distant faces GJK ends where |v| is least to rounding, and the error of v's direction is the root of
-        # that. So the gap is closed along n, and GJK runs again. There the same rounding leaves almost no error of the
-        # direction.
+        # Between distant faces GJK ends where |v| is least to rounding. The error of v's direction is the square root
+        # of this rounding. B is therefore moved along n until the gap is almost closed, and GJK runs again. At this
+        # short distance the rounding leaves almost no error of the direction.
         t = length - CLOSE * c.size
         walk = gjk(moved(c, n, -t), Start(n, 0), 0.0, inf, -inf, workspace.simplex, workspace.log[:0])
         most = 4.0 * CLOSE * c.size
@@ -332,11 +348,11 @@ def align(c: Cores, query: Query, estimate: Estimate, workspace: Workspace) -> E
 
 @kernel
 def at_common_point(c: Cores, query: Query, estimate: Estimate) -> Estimate:
-    """Return the estimate of cores with a common point; the unsigned distance is 0."""
+    """Return the estimate of cores with a common point. The unsigned distance is set to 0."""
     a, b, distance = estimate.a, estimate.b, estimate.distance
     if query.mode == UNSIGNED:
         distance = 0.0
-        # a point has only one common point; the simplex of a needle would miss it by the rounding of its weights
+        # if a core is a point, it is the common point; the weights of a thin simplex would miss it by their rounding
         if c.a.ints[_KIND] == _POINT:
             a = b = (0.0, 0.0, 0.0)
         elif c.b.ints[_KIND] == _POINT:
@@ -349,12 +365,15 @@ def at_common_point(c: Cores, query: Query, estimate: Estimate) -> Estimate:
 
 @inlined
 def report(c: Cores, query: Query, estimate: Estimate, out: Array, flags: Ints, k: int) -> None:
-    """Add the radii to the cores' estimate, set its status, and write it in world axes."""
+    """Write the result of a pair to row k in world coordinates: the estimate of the cores minus the radii.
+
+    The status follows from the bounds.
+    """
     n, a, b, proven = estimate.normal, estimate.a, estimate.b, estimate.proven
     ra = c.a.floats[_RADIUS]
     lower, upper, distance = estimate.lower - c.radii, estimate.upper - c.radii, estimate.distance - c.radii
     if query.mode == UNSIGNED and (proven or upper <= 0.0):
-        # a common point: on the segment between the cores' witnesses, within ra of one and rb of the other
+        # a common point is on the segment between the cores' witnesses, within ra of A's witness and rb of B's
         proven = True
         t = ra / c.radii if c.radii > 0.0 else 0.5
         a = along(a, sub(b, a), t)
@@ -384,7 +403,7 @@ def report(c: Cores, query: Query, estimate: Estimate, out: Array, flags: Ints, 
 
 @inlined
 def write_in_world(c: Cores, n: Vec3, a: Vec3, b: Vec3, out: Array, k: int) -> None:
-    """Write a normal and two points, in A's frame, to row k in world axes."""
+    """Write a normal and two points, given in A's frame, to columns 3 to 11 of row k, in world coordinates."""
     center = world_center(c.pose, c.a.floats)
     out[k, 3], out[k, 4], out[k, 5] = turn(c.pose, n)
     out[k, 6], out[k, 7], out[k, 8] = add(turn(c.pose, a), center)
@@ -396,9 +415,9 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     """Return 0 if the signed distance is proven > margin, 1 if it is proven <= margin, 2 if only `solve` can decide.
 
     This is GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval always agree.
-    The balls around both cores and row k of a ``cache`` are tried first. If they separate the cores by more than the
-    width of a result, or if four points enclose the origin, `solve` can only give the same boolean. The function never
-    starts from the cached simplex.
+    The balls around both cores and row k of a ``cache`` are tried first. They decide if they separate the cores by more
+    than the width of a result, or if four cached points enclose the origin, because `solve` then gives the same
+    boolean. GJK never starts from the cached simplex.
     """
     m, fa, fb = c.m, c.a.floats, c.b.floats
     clear = margin + c.radii + 4.0 * c.error + WIDTH_CURVED * c.size
@@ -411,7 +430,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         gap, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), m, clear)
         if gap > clear:
             return 0
-        # the error keeps this from exceeding the bound of `solve`; without it that bound is still not greater
+        # the error is subtracted, so that this depth does not exceed the depth that `solve` proves
         depth = -widest - BOX_WIDTH * c.size - c.error
         if sure and depth > 0.0 and -depth - c.radii <= margin:
             return 1
@@ -429,7 +448,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         formula = gap_of(c)
         if formula.settled and (formula.signed != 0.0 or -c.radii <= margin):
             return 0 if formula.signed - c.error - c.radii > margin else 1
-    if inner <= 0.0:  # `solve` skips GJK here, whose bound may be slightly above EPA's
+    if inner <= 0.0:  # `solve` skips GJK for these cores, and a bound of GJK may be slightly above that of EPA
         return 2
     width = _GJK_WIDTH * c.size if is_curved(c) else 0.0
     start = Start(direction_between(m), 0)
@@ -444,7 +463,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
-    """Return the result that `quick_collide` left open, 0 or 1, from a signed distance; 2 if this is unsure too."""
+    """Return 0 or 1 for a pair that `quick_collide` left open, by its signed distance, or 2 if it is still unsure."""
     row, marks = solver.one, solver.marks
     solve(c, SIGNED, inf, 0.0, solver.workspace, row[:0], row, marks, plain(0))
     if row[0, 1] > margin:
@@ -457,18 +476,20 @@ def settle(c: Cores, margin: float, solver: Solver) -> int:
 # --- many pairs ------------------------------------------------------------------------------------------------------
 
 
-# Shapes are stored one after another in an array of integers and one of floats; see `gjk3d.shapes.layout`. A pair is a
-# row of integers. For shape A they are the start of its integers and of its floats, its rank, its pose row, and the
-# increment of the pose row per query. The same five follow for B. A single pair row serves all queries. Kernels see
-# shapes in the order of rank, so that (b, a) mirrors (a, b) to the last bit. Equal shapes have one rank, and their
-# poses decide. The last integer is the offset to the row that is solved at this row's turn; see `order_for_cache`.
+# Shapes are stored one after another in an array of integers and an array of floats; see `gjk3d.shapes.layout`. A pair
+# is a row of integers. For shape A they are the start of its integers and of its floats, its rank, its pose row, and
+# the increment of the pose row per query. The same five follow for B. A single pair row serves all queries. Kernels
+# solve pairs in the order of rank, so that (b, a) mirrors (a, b) to the last bit. Equal shapes have equal ranks, and
+# the order of their poses decides. The last integer is the offset to the query that is solved at this position of the
+# batch; see `order_for_cache`.
 PAIR = 11
 RANK, _POSE, _STEP, TURN = 2, 3, 4, 10
-SIDES = FLOAT_HEAD + 4  #: after the normal and offset: 1 for a half-space, 2 for a plane, which is free on both sides
+#: float of a half-space after its normal and offset: 1.0 for a half-space, 2.0 for a plane, which has two free sides
+SIDES = FLOAT_HEAD + 4
 
 
 class Packed(NamedTuple):
-    """Shapes in joined arrays, and a table of their pairs."""
+    """Shapes in joined arrays, and a table of pairs of these shapes."""
 
     ints: Ints1
     floats: Array1
@@ -480,12 +501,12 @@ class PairRows(NamedTuple):
 
     ints: Ints1
     floats: Array1
-    table: Ints2  #: a row for each pair, or one for all
+    table: Ints2  #: a row for each query, or a single row for all
     poses: Array2
 
 
 class ShapeRows(NamedTuple):
-    """A shape and its pose rows, one for each query, or one for all."""
+    """A shape and its pose rows: a row for each query, or a single row for all."""
 
     ints: Ints1
     floats: Array1
@@ -503,7 +524,11 @@ class Request(NamedTuple):
 
 @single_entry
 def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
-    """Fill a row of ``table`` for each pair: the columns of both shapes (starts, rank), and their pose rows ``at``."""
+    """Fill a row of ``table`` for each pair of shapes.
+
+    ``columns`` has a row for each shape: the starts of its integers and floats, and its rank. ``pairs`` contains the
+    indices of two shapes, and ``at`` the indices of their pose rows.
+    """
     for k in range(pairs.shape[0]):
         for side in range(2):
             for c in range(3):
@@ -514,7 +539,7 @@ def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
 
 @kernel
 def comes_later(p: Array, q: Array) -> bool:
-    """Return whether a pose row is lexicographically greater than another."""
+    """Return whether the pose row p is lexicographically greater than q."""
     for c in range(p.shape[0]):
         if p[c] != q[c]:
             return bool(p[c] > q[c])
@@ -538,7 +563,7 @@ def in_turn(pairs: Ints, turn: int) -> int:
 
 @kernel
 def pose_of(pairs: Ints, r: int, side: int, k: int) -> int:
-    """Return the index of the pose row for query k of one shape in row r of the pairs; ``side`` is 0 for A, 5 for B."""
+    """Return the index of a shape's pose row for query k. ``r`` is the pair row, and ``side`` is 0 for A, 5 for B."""
     return int(pairs[r, side + _POSE] + k * pairs[r, side + _STEP])
 
 
@@ -553,13 +578,13 @@ def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
 
 @kernel
 def side_of(pairs: Ints, r: int, side: int, q: Ints, f: Array) -> Core:
-    """Return one shape of row r of the pairs; ``side`` is 0 for A, 5 for B."""
+    """Return shape A (``side`` is 0) or B (``side`` is 5) of pair row r."""
     return Core(q[pairs[r, side] :], f[pairs[r, side + 1] :])
 
 
 @inlined
 def cores_of_row(pairs: PairRows, k: int) -> tuple[Cores, bool]:
-    """Return the cores of query k in the order of the kernels, and whether A and B are swapped."""
+    """Return the cores of query k in the order of rank, and whether A and B are swapped."""
     q, f, table, poses = pairs.ints, pairs.floats, pairs.table, pairs.poses
     r = k if table.shape[0] > 1 else 0
     turned = exchanged(table, r, k, poses)
@@ -570,20 +595,23 @@ def cores_of_row(pairs: PairRows, k: int) -> tuple[Cores, bool]:
 
 @inlined
 def cores_in_row(a: ShapeRows, b: ShapeRows, k: int) -> Cores:
-    """Return the cores of two shapes in query k."""
+    """Return the cores of two shapes at their poses of query k."""
     row_a, row_b = a.poses[k if a.poses.shape[0] > 1 else 0], b.poses[k if b.poses.shape[0] > 1 else 0]
     return cores_at(Core(a.ints, a.floats), row_a, Core(b.ints, b.floats), row_b)
 
 
 @kernel
 def marks_of(flags: Ints, k: int) -> int:
-    """Return a result's flags as one sum: status, 8 if tight, 16 if the workspace was full, and 32 for each step."""
+    """Return the flags of result k as a sum: status, 8 if tight, 16 if the workspace was full, and 32 for each step."""
     return int(flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1])
 
 
 @kernel
 def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
-    """Write two matrices, unless empty, to the first two pose rows; return False if a matrix is not a pose."""
+    """Write the matrices ``ma`` and ``mb`` to pose rows 0 and 1; return False if a matrix is not a pose.
+
+    If ``ma`` is empty, nothing is written, and True is returned.
+    """
     if ma.shape[0] == 0:
         return True
     for side in range(2):  # noqa: SIM110, a generator does not compile
@@ -597,10 +625,11 @@ def solve_many(
     pairs: PairRows, ma: Array2, mb: Array2, request: Request, start: int, stop: int, workspace: Workspace,
     out: Array2, flags: Ints2, cache: Array2,
 ) -> int:  # fmt: skip
-    """Write the results of the queries at turns start to stop to ``out`` and ``flags``.
+    """Write the results of the queries at positions start to stop of a batch to ``out`` and ``flags``.
 
-    Returns the log's length, or without a log the flags of the last result as `marks_of` adds them, or -1 if ``ma`` or
-    ``mb`` is not a pose. Both matrices are empty if ``pairs`` has the poses.
+    ``ma`` and ``mb`` are the matrices of a single query; both are empty if ``pairs`` has the poses. Returns -1 if a
+    matrix is not a pose. With a log, returns the length of the log. Otherwise returns the flags of the last result, see
+    `marks_of`.
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1
@@ -624,7 +653,10 @@ def collide_many(
     pairs: PairRows, ma: Array2, mb: Array2, margin: float, start: int, stop: int, simplex: Array2, answer: Ints1,
     cache: Array2,
 ) -> int:  # fmt: skip
-    """Write the results of `quick_collide` to ``answer``; return the last result, or -1 if a matrix is not a pose."""
+    """Write the results of `quick_collide` for positions start to stop of a batch to ``answer``.
+
+    Returns the last result, or -1 if a matrix is not a pose; see `solve_many` for the matrices.
+    """
     if not take_poses(ma, mb, pairs.poses):
         return -1
     last = 0
@@ -638,7 +670,7 @@ def collide_many(
 
 @inlined
 def normal_of(plane: Core) -> Vec3:
-    """Return the normal of a half-space, which is stored as a point of its boundary, then the normal."""
+    """Return the normal of a half-space, which is stored after the head of its floats."""
     return (plane.floats[FLOAT_HEAD], plane.floats[FLOAT_HEAD + 1], plane.floats[FLOAT_HEAD + 2])
 
 
@@ -656,7 +688,8 @@ def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
 def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
     """Return the height of B above a half-space A, the height's error, the lowest point of B's core, and the normal.
 
-    ``row`` is A's pose. `gjk3d.convex.solve.plane_core` makes A. The normal of a plane is on the side with most of B.
+    ``row`` is A's pose row. A is a core of `gjk3d.convex.solve.plane_core`. The normal of a plane points to the side on
+    which B is higher.
     """
     n = normal_of(c.a)
     error = rounding_error(c.size, c.a, c.b, row[12])
@@ -673,10 +706,10 @@ def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
 def solve_plane(
     c: Cores, row: Array, flip: bool, mode: int, max_distance: float, out: Array, flags: Ints, k: int
 ) -> None:
-    """Write the distance of a half-space at a pose row and a convex core to row k; one support point suffices.
+    """Write the distance of a half-space A at the pose ``row`` from a convex core B to row k of ``out`` and ``flags``.
 
-    A plane counts as two half-spaces, and the one with the greater distance gives the result. With ``flip``, the
-    half-space is B in the result.
+    The closed form needs only one support point of B. A plane counts as two half-spaces, and the half-space with the
+    greater distance gives the result. With ``flip``, A and B are swapped in the result.
     """
     distance, error, b, n = above_plane(c, row)
     lower, upper = distance - error, distance + error
@@ -692,7 +725,7 @@ def solve_plane(
         status = OVERLAPPING
     else:
         status = TOUCHING
-    a = along(b, n, -distance)  # B's point projected on the plane, so that both points and n agree exactly
+    a = along(b, n, -distance)  # B's point projected on the plane, so that both points agree exactly with n
     if flip:
         a, b = b, a
         n = (-n[0], -n[1], -n[2])
@@ -706,7 +739,7 @@ def plane_rows(
     plane: ShapeRows, shape: ShapeRows, flip: bool, mode: int, max_distance: float, start: int, stop: int,
     out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Write the results of queries start to stop of a half-space and a convex core, as `solve_plane` does."""
+    """Write the results of `solve_plane` for queries start to stop of a half-space and a convex core."""
     for k in range(start, stop):
         row = plane.poses[k if plane.poses.shape[0] > 1 else 0]
         solve_plane(cores_in_row(plane, shape, k), row, flip, mode, max_distance, out, flags, k)

@@ -1,19 +1,20 @@
 """Depth for tied directions: concentric ellipsoids, and solids of revolution with parallel axes.
 
-With unit n, h(n) = sqrt(sum a_i^2 n_i^2) + sqrt(sum b_i^2 n_i^2) is a sum of square roots of linear functions of the
-three n_i^2. It is concave, so its least value over n_1^2 + n_2^2 + n_3^2 = 1 is at a corner, an axis. For EPA, similar
-ellipsoids that are nearly balls have a very large number of ties.
+Concentric ellipsoids have the support value h(n) = sqrt(sum a_i^2 n_i^2) + sqrt(sum b_i^2 n_i^2) for a unit vector n.
+This is a sum of square roots of linear functions of the three n_i^2. It is concave, so its least value over n_1^2 +
+n_2^2 + n_3^2 = 1 is at a corner, an axis. EPA would need very many steps, because similar ellipsoids that are nearly
+balls have very many ties.
 
 The difference of solids of revolution with a common axis direction is a solid of revolution. Its largest inscribed ball
-around the origin is found in the plane through its axis and the origin. There a tie of a whole circle of best
-directions (pin in its bore, sphere on a cone's axis) becomes two edges of a polygon. In the plane EPA is the 2D
-algorithm: a polygon, its edge nearest to the origin, the support point along that edge's normal, the edge split there.
+around the origin is found in the plane through its axis and the origin. In this plane, a tie of a whole circle of best
+directions (pin in its bore, sphere on a cone's axis) becomes two edges of a polygon. EPA becomes the 2D algorithm: it
+splits the edge of the polygon that is nearest to the origin, at the support point along the normal of the edge.
 
-Every queried direction lies in the plane and is a direction in space, so its support value proves a lower bound. The
-polygon proves the upper bound, because the plane's section of A - B is also its projection. If the axes are only nearly
-parallel, this is true for A and an upright copy of B, at most the length of `shared_axis` away from B. B's points are
-rotated about A's axis and have the same distance from the upright copy. So the bounds include this length twice: once
-for the points, once for the shape.
+Every queried direction in the plane is a direction in space, so its support value proves a lower bound. The polygon
+proves the upper bound, because the plane's section of A - B is also its projection. If the axes are only nearly
+parallel, both statements hold for A and a copy of B whose axis is exactly parallel. The distance of the copy from B is
+at most the length that `shared_axis` returns. The points of B that are rotated into the plane have at most the same
+distance from the copy. The bounds therefore include this length twice.
 """
 
 from __future__ import annotations
@@ -33,42 +34,47 @@ _HEAD, _KIND, _ELLIPSOID = layout.FLOAT_HEAD, layout.KIND, layout.ELLIPSOID
 _AXIS, _RHO, _SYMMETRY = layout.AXIS, layout.RHO, layout.SYMMETRY
 _REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 
-#: polygon rows: the point of A across and along the axis, that of B, and the normal and key of the edge to the next
+#: floats of a polygon row: the point of A across and along the axis, the point of B likewise, then the normal (2) of
+#: the edge to the next row, and the distance of this edge from the origin
 _ROW = 7
-_OUT_OF_PLANE = 1e-12  #: decrease of a unit vector's squared length by the projection, if it is outside the plane
-_MOST = 120  #: most vertices; the scratch of EPA's smallest workspace is large enough
+#: decrease of a unit vector's squared length by the projection on the plane, above which the vector is not in the plane
+_OUT_OF_PLANE = 1e-12
+_MOST = 120  #: most vertices of a polygon; EPA's smallest workspace has enough scratch for them
 
 
 @kernel
 def half_width(radii: Array, d: Vec3) -> float:
-    """Return an ellipsoid's support value along d."""
+    """Return the support value along d of an ellipsoid that is aligned with the axes and centred at the origin."""
     a, b, c = radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]
     return sqrt(a * a + b * b + c * c)
 
 
 @kernel
 def mixed(radii: Array, r: Vec3, s: Vec3) -> float:
-    """Return |sum a_i^2 r_i s_i| of an ellipsoid with radii a, which is 0 if r and s are different axes."""
+    """Return |sum a_i^2 r_i s_i| for the radii a of an ellipsoid. It is 0 if r and s are different axes of it."""
     a, b, c = radii[0], radii[1], radii[2]
     return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
 
 
 @kernel
 def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
-    """Return the sum of `mixed` over the pairs of three axes, a squared length."""
+    """Return the sum of `mixed` over the pairs of three axes. It is a squared length, 0 for axes of the ellipsoid."""
     return mixed(radii, axes[0], axes[1]) + mixed(radii, axes[1], axes[2]) + mixed(radii, axes[2], axes[0])
 
 
 @kernel
 def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Workspace) -> tuple[bool, Depth]:
-    """Return whether both cores are concentric ellipsoids to within ``allowed``, and the depth as `epa` does."""
+    """Return whether both cores are concentric ellipsoids with common axes to within ``allowed``, and the depth.
+
+    ``allowed`` is a length. ``least`` and ``best`` are the depth and its direction that are returned if they are not.
+    """
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = between_centers(m)
     if c.a.ints[_KIND] != _ELLIPSOID or c.b.ints[_KIND] != _ELLIPSOID or off > allowed:
         return False, Depth(CLOSED, 0, least, best, inf, -1.0, -1.0)
     rows = ((m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8]))
     columns = ((m[0], m[3], m[6]), (m[1], m[4], m[7]), (m[2], m[5], m[8]))
-    # a spheroid may take the axes of the second ellipsoid, so each is tried in the frame of the other
+    # a spheroid may use the axes of the other ellipsoid, so the axes of A and those of B are tried
     skew_b = skewness(fb, rows) / min(fb[0], fb[1], fb[2])
     skew_a = skewness(fa, columns) / min(fa[0], fa[1], fa[2])
     in_a = skew_b <= skew_a
@@ -92,7 +98,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Wo
         sign = 1.0 if i < 3 else -1.0
         d = (sign * n[0], sign * n[1], sign * n[2])
         w, p, q = support_pair(c, d)
-        # the projection on the axis; the skew moves the support point by at most its root
+        # the points are projected on the axis; their distance from it is at most the square root of `skewness`
         set_row(s, i, w, scale(dot(d, p), d), scale(dot(d, q), d))
         s[i, 9] = 1.0 if i % 3 == 0 else 0.0
         if i == 0:
@@ -104,7 +110,10 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Wo
 
 @kernel
 def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
-    """Return whether both cores revolve about one direction, the axis, and B's deviation from it as a length."""
+    """Return whether both cores are solids of revolution, the axis, and the deviation of B's axis as a length.
+
+    The axis is a unit vector in A's frame. A ball has every axis. The first value is False for two balls.
+    """
     fa, fb = c.a.floats, c.b.floats
     sa, sb = c.a.ints[_SYMMETRY], c.b.ints[_SYMMETRY]
     u = (fa[_AXIS], fa[_AXIS + 1], fa[_AXIS + 2])
@@ -119,8 +128,11 @@ def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
 
 @kernel
 def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int) -> tuple[float, Vec3]:
-    """Write the support point along n = x e + y u to row k, rotated into the plane; return h(n) and n."""
-    # If the direction is along the axis a whole disc ties, and the support mappings return any of its points.
+    """Write the support point of A - B along n = x e + y u to row k, rotated into the plane; return h(n) and n.
+
+    The plane has the axes e and u, and u is the common axis of revolution.
+    """
+    # If the direction is along the axis, all points of a disc tie, and the support mappings return any of its points.
     d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
     w, a, b = support_pair(c, d)
     t = offset(c.m)
@@ -149,14 +161,17 @@ def set_edge(p: Array, k: int, nxt: int) -> None:
 
 @kernel
 def same_point(p: Array, i: int, j: int, tiny: float) -> bool:
-    """Return whether two rows are the same point of A - B within rounding."""
+    """Return whether rows i and j are the same point of A - B within rounding."""
     x, y = p[i, 0] - p[i, 2] - p[j, 0] + p[j, 2], p[i, 1] - p[i, 3] - p[j, 1] + p[j, 3]
     return not sqrt(x * x + y * y) > tiny
 
 
 @kernel
 def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array, row: int) -> float:
-    """Write to s[row : row + 3] the edge that the ray from the origin along (x, y) crosses; return the way to it."""
+    """Write the edge that the ray from the origin along (x, y) crosses to s[row : row + 3].
+
+    Returns the distance from the origin to the crossing. The weights of the three rows give the crossing.
+    """
     best, chosen, t = -inf, 0, 0.5
     for k in range(count):
         nxt = k + 1 if k + 1 < count else 0
@@ -185,7 +200,10 @@ def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array
 
 @kernel
 def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array) -> tuple[int, float, Vec3]:
-    """Write the distinct support points of eight directions; return their number, the least h(n), and its n."""
+    """Write the distinct support points of eight directions in the plane to ``p`` as a polygon.
+
+    Returns the number of its vertices, the least h(n), and its direction n.
+    """
     count = plain(0)
     for k in range(8):
         x, y = EIGHT[k]
@@ -204,7 +222,7 @@ def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array
 
 @kernel
 def split_edge(p: Array, count: int, near: int) -> None:
-    """Insert row ``count`` between row ``near`` and the next."""
+    """Insert the point in row ``count`` between row ``near`` and the next row."""
     new = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
     for k in range(count, near + 1, -1):
         for j in range(_ROW):
@@ -218,10 +236,11 @@ def split_edge(p: Array, count: int, near: int) -> None:
 def meridian(
     c: Cores, width: float, allowed: float, least: float, best: Vec3, workspace: Workspace
 ) -> tuple[bool, Depth]:
-    """Return whether the plane through both axes gives the depth, and the depth as `epa` does.
+    """Return whether the plane through both axes gives the depth, and the `Depth`.
 
-    The first value is False if the axes deviate by more than the length ``allowed``, or if the origin is not well
-    inside. Nearly parallel axes widen the bounds, and move B's witness off B's surface by at most the width.
+    The first value is False if the axes deviate by more than the length ``allowed``, or if the origin is not inside
+    A - B by more than the error. Nearly parallel axes widen the bounds, and move B's witness off B's surface by at most
+    the width of the bounds.
     """
     fits, u, askew = shared_axis(c)
     if not fits or askew > allowed:
@@ -259,10 +278,10 @@ def meridian(
             break
         split_edge(p, count, near)
         count += 1
-    if not key > c.error + extra:  # otherwise the section does not prove an overlap of the nearby shapes
+    if not key > c.error + extra:  # the section does not prove an overlap of the shapes themselves
         return False, Depth(CLOSED, steps, least, best, inf, -1.0, -1.0)
     x, y = dot(best, e), dot(best, u)
-    if abs(x * x + y * y - 1.0) > _OUT_OF_PLANE:  # GJK's own direction was as good, and is outside the plane
+    if abs(x * x + y * y - 1.0) > _OUT_OF_PLANE:  # ``best`` is still the direction of GJK, which is outside the plane
         x, y = p[near, 4], p[near, 5]
         best = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
         w, _, _ = support_pair(c, best)

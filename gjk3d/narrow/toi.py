@@ -5,21 +5,23 @@ time 1, the rotation vector until time 1, and the reference point in the body's 
 
 The time of impact is found by conservative advancement with proven steps.
 
-Each body rotates at a constant rate about a reference point that moves straight. Let the direction n from A to B be
-fixed in the world. A point at r from its reference point moves along n by s n.v + s (n x w).r to first order. Its
-acceleration along n is at most sin(n, w) |w|^2 rho, where rho is its distance from the axis. So for the time s from now
+Each body rotates at a constant rate w about a reference point that moves with a constant velocity v. Let the direction
+n from A to B be fixed in the world. A point at r from its reference point moves along n by s n.v + s (n x w).r to first
+order. Its acceleration along n is at most sin(n, w) |w|^2 rho, where rho is its distance from the axis. Let c be the
+reference points. Then for the time s from now
 
     phi(s) = min_B r.(n + s n x w_B) - max_A r.(n + s n x w_A) + n.(c_B - c_A + s (v_B - v_A)) - K s^2 / 2,
     K = sin(n, w_A) |w_A|^2 rho_A + sin(n, w_B) |w_B|^2 rho_B
 
 is below the true distance, and it is concave: the minimum of linear functions minus a square. If phi is large enough
-now and at s, it is large enough in between, so the whole step is free. Two support points evaluate it. For bodies that
-only translate it is van den Bergen's ray cast step (Ray Casting against General Convex Objects, 2004); the first order
-form is Mirtich's (Impulse-based Dynamic Simulation, 1996, sec. 2.3).
+now and at s, it is large enough in between, so the whole step is free. Two support points are enough to compute phi.
+For bodies that only translate, the step is van den Bergen's ray cast step (Ray Casting against General Convex Objects,
+2004). The first order form is Mirtich's (Impulse-based Dynamic Simulation, 1996, sec. 2.3).
 
 Along a fixed direction, phi accounts for every point of a rotating face, also those far from the nearest points. The
-steps then shrink with the length of the face. So after many steps the direction rotates with A, or with B. The support
-point of that body is then constant, and only the points of the other body bend, see `bound_to`.
+steps then shrink with the length of the face. After many steps, directions that rotate with A or with B are therefore
+tried too. The support point of that body is then constant, and only the paths of the other body's points are curved,
+see `bound_to`.
 """
 
 from __future__ import annotations
@@ -42,18 +44,18 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Ints2
 # --- motions ---------------------------------------------------------------------------------------------------------
 
 
-MOTION = 21
-CENTER, WAY, TURN, REFERENCE = 9, 12, 15, 18
-#: largest rotation vector: a thousand turns
+MOTION = 21  #: floats of a motion row
+CENTER, WAY, TURN, REFERENCE = 9, 12, 15, 18  #: first column of each vector of a motion row, after the rotation
+#: largest coordinate of a rotation vector in radians: a thousand turns
 MOST_TURN = 6283.2
-#: below this angle the axis of a screw motion is so far away that the path is a straight line
+#: radians below which the axis of a screw motion is so far away that the path is a straight line
 _STRAIGHT = 1e-8
-_SMALL = 1e-3  #: angle up to which its quotient with a sine uses the series
+_SMALL = 1e-3  #: angle in radians up to which angle / sin(angle / 2) is computed by its series
 
 
 @kernel
 def place(motion: Array, t: float, pose: Array) -> None:
-    """Write a body's pose at time t to a pose row."""
+    """Write the pose at time t of the body with this motion row to the pose row ``pose``."""
     x, y, z = t * motion[TURN], t * motion[TURN + 1], t * motion[TURN + 2]
     angle = sqrt(x * x + y * y + z * z)
     if angle == 0.0:
@@ -80,7 +82,7 @@ def place(motion: Array, t: float, pose: Array) -> None:
 
 @kernel
 def write_matrix(motion: Array, t: float, m: Array) -> None:
-    """Write a body's pose at time t to the 16 numbers of a matrix."""
+    """Write the pose at time t of the body with this motion row to the 16 numbers ``m`` of a matrix."""
     place(motion, t, m)
     x, y, z = m[9], m[10], m[11]
     for row in range(2, -1, -1):  # from the end, so that no number is overwritten before it is read
@@ -92,21 +94,24 @@ def write_matrix(motion: Array, t: float, m: Array) -> None:
 
 @single_entry
 def matrix_at(motions: Array2, time: float, out: Array2) -> None:
-    """Write the pose of one body at a time, (4, 4)."""
+    """Write the pose at ``time`` of the body with motion row 0 to ``out``, (4, 4)."""
     write_matrix(motions[0], time, out.reshape(16))
 
 
 @single_entry
 def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
-    """Write the pose of each body at its time, (n, 4, 4)."""
+    """Write the pose of each body at its time to ``out``, (n, 4, 4). A single motion row serves all times."""
     for k in range(times.shape[0]):
         write_matrix(motions[k if motions.shape[0] > 1 else 0], times[k], out[k].reshape(16))
 
 
 @kernel
 def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
-    """Write the rest of a motion row after the pose; the reference point is the body's origin unless ``centered``."""
-    # If the body does not rotate the body's origin is used, because a far centre would lose digits.
+    """Complete a motion row that contains the pose: write the translation, the rotation and the reference point.
+
+    The reference point is ``center`` if ``centered``, else the body's origin.
+    """
+    # If the body does not rotate, the body's origin is used, because a far centre would lose digits.
     row[WAY], row[WAY + 1], row[WAY + 2] = shift
     row[TURN], row[TURN + 1], row[TURN + 2] = turn
     at = (0.0, 0.0, 0.0)
@@ -124,7 +129,7 @@ def within(a: Vec3, most: float) -> bool:
 
 @single_entry
 def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool, out: Array2) -> bool:
-    """Fill the one row of ``out`` with a motion; return False if the matrix is not a pose or a vector is not valid."""
+    """Write a motion to row 0 of ``out``; return False if the matrix is not a pose or a vector is not valid."""
     good = within(shift, GREATEST) and within(turn, MOST_TURN) and within(center, GREATEST)
     if not good or check_row(m, out, plain(0)) != 0:
         return False
@@ -134,7 +139,7 @@ def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool
 
 @single_entry
 def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, centered: bool, out: Array2) -> None:
-    """Fill the rows of ``out`` with motions; the other arrays have as many rows, or one."""
+    """Write motions to the rows of ``out``. The other arrays have as many rows, or a single row."""
     for k in range(out.shape[0]):
         pose = poses[k if poses.shape[0] > 1 else 0]
         for j in range(12):
@@ -152,7 +157,7 @@ def entry_of_turn(p: Array, q: Array, i: int, j: int) -> float:
 
 @kernel
 def turn_between(p: Array, q: Array) -> Vec3:
-    """Return the rotation vector from pose p to pose q, of the shorter rotation."""
+    """Return the rotation vector from pose p to pose q, in world coordinates, with an angle of at most pi."""
     # The quaternion is computed from its largest part, so that no part suffers from cancellation (Shepperd, Quaternion
     # from rotation matrix, 1978).
     x, y, z = plain(0), plain(1), plain(2)
@@ -184,7 +189,10 @@ def turn_between(p: Array, q: Array) -> Vec3:
 
 @kernel
 def join(p: Array, q: Array, screw: bool, row: Array) -> None:
-    """Write the motion from pose p to pose q: a screw motion, or a motion with a straight path of the origin."""
+    """Write the motion from pose p to pose q to ``row``.
+
+    It is a screw motion if ``screw``. Otherwise the path of the body's origin is straight.
+    """
     for j in range(12):
         row[j] = p[j]
     turn = turn_between(p, q)
@@ -203,7 +211,7 @@ def join(p: Array, q: Array, screw: bool, row: Array) -> None:
 
 @single_entry
 def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2) -> bool:
-    """Write the motion between two matrices to ``out``; return False if one is not a pose. ``poses`` is scratch."""
+    """Write the motion between two matrices to row 0 of ``out``; return False if a matrix is not a pose."""
     if check_row(ma, poses, plain(0)) != 0 or check_row(mb, poses, plain(1)) != 0:
         return False
     join(poses[0], poses[1], screw, out[0])
@@ -212,7 +220,7 @@ def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2
 
 @single_entry
 def between_rows(first: Array2, last: Array2, screw: bool, out: Array2) -> None:
-    """Write the motions between pose rows to ``out``; the other arrays have as many rows, or one."""
+    """Write the motions between pose rows to ``out``. The other arrays have as many rows, or a single row."""
     for k in range(out.shape[0]):
         join(first[k if first.shape[0] > 1 else 0], last[k if last.shape[0] > 1 else 0], screw, out[k])
 
@@ -223,11 +231,12 @@ def between_rows(first: Array2, last: Array2, screw: bool, out: Array2) -> None:
 FREE, HIT, UNRESOLVED, STARTED = range(4)
 #: after this many proven steps without progress the search stops, and the status is UNRESOLVED
 MAX_STEPS = 2000
-_MANY_STEPS, _MANY_ROUGH = 24, 4  #: number of steps after which directions that rotate with a body are tried too
-#: floats of scratch: two poses, GJK's cache row, its simplex
+#: number of steps after which directions that rotate with a body are tried too, for an exact and for a coarse search
+_MANY_STEPS, _MANY_ROUGH = 24, 4
+#: floats of scratch: two pose rows, GJK's cache row, the simplex
 WORK = 2 * WIDTH + MEMORY + SIMPLEX
-PART_WORK = WORK + 2 * MOTION  #: with the motions of two parts
-#: relative to a step: the precision of its end
+PART_WORK = WORK + 2 * MOTION  #: floats of scratch, with the motions of two parts
+#: precision of the end of a step, relative to the step
 CLOSE_ENOUGH = 0.05
 _RADIUS, _RHO, _CENTER = layout.RADIUS, layout.RHO, layout.CENTER
 _U = UNIT_ROUNDOFF
@@ -237,26 +246,26 @@ _LEAST_WIDTH = 1e-13  #: relative to the pair's size: least width of GJK's bound
 
 
 class Flight(NamedTuple):
-    """Two cores, their motion rows, and the query."""
+    """Two cores with their motion rows, and the settings and scratch of the search for their time of impact."""
 
     a: Core
     b: Core
     solid: bool  #: False if A is the half-space below the plane through its centre, or that plane, and does not rotate
-    normal: Vec3  #: of that plane, towards B's side
-    ma: Array1
+    normal: Vec3  #: normal of that plane, towards B's side
+    ma: Array1  #: motion row of A
     mb: Array1
-    target: float  #: required distance of the cores
-    turn: float  #: bound of the angles of both rotations
-    lost: float  #: bound of the motions' own rounding
-    begin: float  #: of the queried time interval
-    end: float
+    target: float  #: required distance of the cores: the clearance plus both radii
+    turn: float  #: bound of the sum of the angles of both rotations
+    lost: float  #: bound of the rounding error of both motions
+    begin: float  #: start of the queried time interval
+    end: float  #: end of the interval
     poses: Array2
     cache: Array2
     simplex: Array2
 
 
 class Motions(NamedTuple):
-    """Motion rows of two bodies, one for each query, or one for all; see `gjk3d.narrow.toi`."""
+    """Motion rows of two bodies: a row for each query, or a single row for all."""
 
     a: Array2
     b: Array2
@@ -265,8 +274,8 @@ class Motions(NamedTuple):
 class Gap(NamedTuple):
     """Bounds of the distance of two cores at one time."""
 
-    separated: bool  #: proven to exceed the target
-    low: float
+    separated: bool  #: whether the distance is proven to exceed the target
+    low: float  #: bounds of the distance
     high: float
     normal: Vec3
     a: Vec3  #: witness points, not defined for a half-space
@@ -274,13 +283,13 @@ class Gap(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """The motion of two cores along n: the data of phi besides the support points."""
+    """The terms of phi that do not depend on support points, in A's frame."""
 
-    normal: Vec3
-    tilt_a: Vec3
-    tilt_b: Vec3
-    fixed: float
-    rate: float
+    normal: Vec3  #: n
+    tilt_a: Vec3  #: n x w_A
+    tilt_b: Vec3  #: n x w_B
+    fixed: float  #: phi at s = 0 without the support points
+    rate: float  #: derivative of phi at s = 0 without the support points
     k: float  #: K
 
 
@@ -291,7 +300,7 @@ def _norm(v: Vec3) -> float:
 
 @kernel
 def arm(motion: Array, f: Array) -> Vec3:
-    """Return the vector from the reference point to the core's centre, in the body's frame."""
+    """Return the vector from the reference point of a motion row to the centre of the core, in the body's frame."""
     return (
         f[_CENTER] - motion[REFERENCE],
         f[_CENTER + 1] - motion[REFERENCE + 1],
@@ -301,7 +310,7 @@ def arm(motion: Array, f: Array) -> Vec3:
 
 @kernel
 def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
-    """Return a bound of the acceleration along n of points within ``rho`` of r, for the angular velocity w."""
+    """Return a bound of the acceleration along n of all points within ``rho`` of r, for the angular velocity w."""
     square = dot(w, w)
     if square == 0.0:
         return 0.0
@@ -311,7 +320,7 @@ def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
 
 @kernel
 def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float]:
-    """Return phi(s) and its derivative; ``solid`` is False if A is a half-space."""
+    """Return phi(s) and the derivative of phi at s. ``solid`` is False if A is a half-space."""
     n, ta, tb = advance.normal, advance.tilt_a, advance.tilt_b
     da, db = along(n, ta, s), along(n, tb, s)
     value, slope = advance.fixed + s * advance.rate - 0.5 * advance.k * s * s, advance.rate - advance.k * s
@@ -325,7 +334,7 @@ def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float
 
 @kernel
 def root(spare: float, slope: float, k: float) -> float:
-    """Return the h at which spare + slope h - k h^2 / 2 falls through 0; infinite or NaN if there is none."""
+    """Return the h at which spare + slope h - k h^2 / 2 falls through 0, or inf or NaN without such an h."""
     d = sqrt(slope * slope + 2.0 * k * spare)
     if slope > 0.0:
         return (slope + d) / k
@@ -334,16 +343,16 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return a step, at most ``most``, on which phi is at least ``enough``, and phi's slope at its start."""
-    # All terms except the square are concave: their tangents bound phi's root from the right, chords from the left. The
-    # search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
+    """Return a step s of at most ``most``, and the derivative of phi at 0. phi is at least ``enough`` from 0 to s."""
+    # All terms except the square are concave. Tangents therefore bound the root of phi from the right, and chords from
+    # the left. The search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
     left, right, k = 0.0, 0.0, advance.k
     low, first = phi(c, solid, advance, left)
     if not low > aim:
         return 0.0, first
     value, slope = low, first
     for _ in range(8):
-        # the root is between both; a proof comes from the left, and the bracket corrects a jump past the root
+        # the root is between ``left``, the end of the proven step, and the tangent's root on the right
         tangent = right + root(value - aim, slope, k)
         if right > 0.0 and not left < tangent < right:
             break
@@ -364,7 +373,7 @@ def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float,
 
 @kernel
 def drift(motion: Array) -> float:
-    """Return a bound of the rounding error of `place`, except the part that grows with the body's size."""
+    """Return a bound of the rounding error of `place` for a motion row, except the part proportional to body size."""
     still = True
     total = 0.0
     for c in range(3):
@@ -375,15 +384,15 @@ def drift(motion: Array) -> float:
 
 @kernel
 def turning(motion: Array) -> float:
-    """Return a bound of the angle of a body's rotation over the whole motion."""
+    """Return a bound of the angle of the rotation in a motion row, in radians."""
     return float(abs(motion[TURN]) + abs(motion[TURN + 1]) + abs(motion[TURN + 2]))
 
 
 @kernel
 def swing_error(motion: Array, f: Array) -> float:
     """Return a bound of the error of a core's centre from the rounding of the rotation about the reference point."""
-    # The matrix has an error of a few units, plus that of the angle, which is relative to the angle. Both move the
-    # centre in proportion to its distance from the reference point.
+    # The rotation matrix has an error of a few roundings, plus the error of the angle, which is proportional to the
+    # angle. Both move the centre in proportion to its distance from the reference point.
     angle = turning(motion)
     if angle == 0.0:
         return 0.0
@@ -392,7 +401,7 @@ def swing_error(motion: Array, f: Array) -> float:
 
 @kernel
 def cores_in_flight(x: Flight, t: float) -> Cores:
-    """Return the cores at time t, with the error of their motions."""
+    """Return the cores at time t. Their error includes that of their motions."""
     place(x.ma, t, x.poses[0])
     place(x.mb, t, x.poses[1])
     c = cores_at(x.a, x.poses[0], x.b, x.poses[1])
@@ -403,7 +412,7 @@ def cores_in_flight(x: Flight, t: float) -> Cores:
 
 @kernel
 def probe(x: Flight, c: Cores, near: float) -> Gap:
-    """Return the distance of the cores; ``near`` is their distance at the last step."""
+    """Return the bounds of the distance of the cores. ``near`` is the distance at the last step minus the target."""
     zero = (0.0, 0.0, 0.0)
     if not x.solid:
         n = x.normal
@@ -422,12 +431,12 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
             return Gap(False, low, low, walk.axis, zero, zero)
         high = sqrt(dot(walk.v, walk.v))
         separated = low - c.error > x.target
-        # a loose width is used for distant cores, if the bounds allow it
+        # wide bounds are accepted for distant cores
         if (separated and high - low <= _GOOD * (high - x.target)) or width <= least:
             a, b = witnesses(x.simplex, walk.rows)
             if separated:
                 return Gap(True, low, high, walk.axis, a, b)
-            # along the direction of the previous step phi proved them apart; GJK has not tried it
+            # phi proved the cores apart along the direction of the previous step, which GJK has not tried
             w, _, _ = support_pair(c, former)
             return Gap(-dot(former, w) - c.error > x.target, max(low, -dot(former, w)), high, former, a, b)
         width = max(least, min(0.1 * width, _LOOSE * (high - x.target)))
@@ -435,7 +444,7 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
 
 @kernel
 def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Advance, Vec3, Vec3, Vec3]:
-    """Return the cores' motion along n, the `arm` of A and of B, and B's velocity relative to A, in A's frame."""
+    """Return the terms of phi along n, the `arm` of A and of B, and B's velocity relative to A, all in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
     wa = turn_back(pose, (ma[TURN], ma[TURN + 1], ma[TURN + 2]))
     wb = turn_back(pose, (mb[TURN], mb[TURN + 1], mb[TURN + 2]))
@@ -454,10 +463,11 @@ def _less(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel
 def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, r: Vec3, rho: float) -> float:
-    """Return a bound of a core's acceleration along n, while n rotates with the other body by ``spin``."""
-    # The core rotates by w and is within ``rho`` of r from its reference point. That point is at ``between`` from the
-    # other body's reference point, and moves away from it by v. With q from there to a point of the core, n.q has the
-    # second derivative n''.q + 2 n'.q' + n.q'', where n' = spin x n. Here q is r(t) + between + t v, and the length of
+    """Return a bound of a core's acceleration along n, while n rotates with the other body at the rate ``spin``."""
+    # The core rotates at the rate w. Its points are within ``rho`` of r, relative to its reference point. This
+    # reference point is at ``between`` from that of the other body, and moves with the velocity v relative to it. Let q
+    # be the vector from the other body's reference point to a point of the core. The second derivative of n.q is
+    # n''.q + 2 n'.q' + n.q'', where n' = spin x n. Since q is r(t) + between + t v, the length of
     # spin x (between + t v) is greatest at an end of the step.
     later = (between[0] + most * v[0], between[1] + most * v[1], between[2] + most * v[2])
     far = max(_norm(cross(spin, between)), _norm(cross(spin, later))) + _norm(spin) * (_norm(r) + rho)
@@ -468,8 +478,13 @@ def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, 
 
 @kernel
 def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> tuple[Advance, Advance]:
-    """Return the motions along n while n rotates with A, and with B; both in A's frame at the start of the step."""
-    # With r a point of the body that bends, relative to the other body's reference point, n.r changes by n'.r + n.r'.
+    """Return the terms of phi while n rotates with A, and while n rotates with B.
+
+    ``advance`` has the terms for a fixed n. All vectors are in A's frame at the start of the step. ``most`` is the
+    longest step, and ``v`` is B's velocity relative to A.
+    """
+    # Let r be a point of a body relative to the reference point of the body that n rotates with. Then the derivative of
+    # n.r is n'.r + n.r'.
     n, ta, tb, pose, o = advance.normal, advance.tilt_a, advance.tilt_b, c.pose, offset(c.m)
     wa = turn_back(pose, (x.ma[TURN], x.ma[TURN + 1], x.ma[TURN + 2]))
     wb = turn_back(pose, (x.mb[TURN], x.mb[TURN + 1], x.mb[TURN + 2]))
@@ -488,9 +503,10 @@ def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> 
 
 @kernel
 def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
-    """Return the code, the proven end of the free time, a time of contact, and the number of steps.
+    """Return the code, the end of the proven free time, a time of contact, and the number of steps.
 
-    The search stops, UNRESOLVED, after a step from a distance of at most ``coarse``; 0 turns this off.
+    The code is FREE, HIT, UNRESOLVED, or STARTED if the cores are not separated at the start of the interval.
+    If ``coarse`` is not 0, the search stops as UNRESOLVED after a step from a distance of at most ``coarse``.
     """
     near, many = inf, _MANY_ROUGH if coarse > 0.0 else _MANY_STEPS
     t = x.begin
@@ -513,15 +529,15 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
         if coarse > 0.0 and near <= coarse:
             return UNRESOLVED, t + ahead, t + ahead, step
         if near <= 8.0 * c.error or not t + ahead > t:
-            # at the limit of floats: search for a proof of contact at, and a little after, the expected time
-            if x.solid:  # the approach speed of the witness points; phi is limited by whole faces
+            # the distance is at the rounding error: look for a proof of contact at the expected time and a little later
+            if x.solid:  # the approach speed of the witness points, because phi depends on whole faces
                 a, b, m = gap.a, gap.b, c.m
                 pa = (a[0] + ra[0], a[1] + ra[1], a[2] + ra[2])
                 pb = (b[0] - m[9] + rb[0], b[1] - m[10] + rb[1], b[2] - m[11] + rb[2])
                 slope = dot(gap.normal, v) + dot(advance.tilt_b, pb) - dot(advance.tilt_a, pa)
             remaining = gap.high - x.target
             remaining = max(2.0 * ahead, remaining / max(-slope, sqrt(advance.k * remaining)))
-            for tries in range(2):  # flat or thin shapes may have passed through each other by then
+            for tries in range(2):  # two times, since flat or thin shapes may have passed through each other
                 later = min(t + remaining * (1.0 + tries), x.end)
                 if not probe(x, cores_in_flight(x, later), near).separated:
                     return HIT, t + ahead, later, step
@@ -536,12 +552,13 @@ def impact_many(
     shapes: Packed, solid: bool, normal: Array1, motions: Motions, clearance: float, start: int, stop: int,
     work: Array1, out: Array2, flags: Ints2,
 ) -> int:  # fmt: skip
-    """Solve motions start to stop: ``out`` has the end of the free time, and the bracket of the first contact.
+    """Write the times of impact of queries start to stop.
 
-    The first row of the table has the starts of the shapes and their order. ``work`` is scratch of `WORK` floats. If
-    ``solid`` is False, A is the half-space below the plane through its centre with this normal, and does not rotate.
-    A plane is replaced by the half-space on the side away from B. Returns the code of the last result plus 4 for each
-    step. A row of ``flags`` has the code and the number of steps.
+    A row of ``out`` contains the end of the free time, and a lower and an upper bound of the time of the first contact.
+    A row of ``flags`` contains the code and the number of steps. Row 0 of the table of ``shapes`` has the starts and
+    the ranks of both shapes. ``work`` is scratch of `WORK` floats. If ``solid`` is False, A is the half-space below the
+    plane through its centre with this normal, and does not rotate. A plane is replaced by the half-space on the side
+    away from B. Returns the code of the last result plus 4 for each of its steps.
     """
     q, f, table, ma, mb = shapes.ints, shapes.floats, shapes.table, motions.a, motions.b
     first, second = side_of(table, plain(0), plain(0), q, f), side_of(table, plain(0), plain(5), q, f)
@@ -576,7 +593,10 @@ def impact_many(
 
 @kernel
 def part_of(motion: Array, pose: Array, f: Array, out: Array) -> float:
-    """Write the motion of a part at a pose row in its body; return a bound of its rounding error."""
+    """Write the motion row of a part of a body to ``out``; return a bound of its rounding error.
+
+    ``motion`` is the motion of the body. ``pose`` is the part's pose in the body, and ``f`` are the part's floats.
+    """
     reach = f[_RHO] + f[_RADIUS]
     for i in range(3):
         for j in range(3):
@@ -594,9 +614,10 @@ def flight_of_parts(
     a: Core, row_a: Array, b: Core, row_b: Array, motions: Array, clearance: float, begin: float, end: float,
     work: Array,
 ) -> Flight:  # fmt: skip
-    """Return two parts, each at a pose row in its body, with their motions from one time to another.
+    """Return the flight of two parts, from the time ``begin`` to ``end``.
 
-    The two rows of ``motions`` are the motions of the bodies; ``work`` is scratch of `PART_WORK` floats.
+    ``row_a`` and ``row_b`` are the poses of the parts in their bodies. The two rows of ``motions`` are the motions of
+    the bodies. ``work`` is scratch of `PART_WORK` floats.
     """
     moves = work[WORK:PART_WORK].reshape(2, MOTION)
     poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)

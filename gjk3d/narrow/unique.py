@@ -1,12 +1,13 @@
 """Whether the normal and the points of a result are unique, and the derivatives of the distance.
 
-With h(n) the support of A - B along n, the signed distance is the maximum of -h(n) over unit vectors n. If the shapes
-are apart, one n attains it. In overlap there may be many: the directions in which the ball around the origin with the
-depth d as radius touches the surface of A - B. Move the origin by s away from its contact along n. If the ball touches
-only along n, it grows by s. If it touches along n' as well, it grows by at most s cos(n, n'). So one more depth, of B
-moved by -s n, tests all directions at once. If that depth is d + s up to an error e, every h(n') is at least
-d + s (1 - cos) - e. If it is less, its normal n' bounds h there, and the next s is chosen so that another normal would
-be the best. A normal that no long enough step distinguishes from n counts as a tie.
+With h(n) the support value of A - B along n, the signed distance is the maximum of -h(n) over unit vectors n. If the
+shapes are apart, a single n attains it. If they overlap, several n may attain it: the directions in which the ball
+around the origin with the depth d as radius touches the surface of A - B. Move the origin by s away from the contact
+along n. If the ball touches only along n, its radius grows by s. If it touches along n' as well, its radius grows by at
+most s cos(n, n'). A single further depth, of B moved by -s n, therefore tests all directions. If this depth is d + s up
+to an error e, every h(n') is at least d + s (1 - cos(n, n')) - e, so n is unique. If it is less, its normal n' bounds
+h(n'), and a shorter step s is tried. A normal that no step of at least the smallest length distinguishes from n counts
+as a tie.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, row_at, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
 from gjk3d.narrow.solve import (
     OVERLAPPING,
@@ -35,21 +36,22 @@ from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array2, Ints1, Ints2
 
 NO, YES, FULL = range(3)
-#: angle within which a second face, edge or normal counts as a tie; it is larger if the normal is less certain
+#: radians within which a second face, edge or normal counts as a tie; the angle is larger for wide bounds
 _ANGLE = 1e-6
-_LOOSEST = 1e-2  #: largest angle: beyond it the result is not decided
-#: steps, relative to the pair's size: the first, and the smallest useful one
+_LOOSEST = 1e-2  #: largest such angle; a result with wider bounds does not count as unique
+#: first and smallest step, relative to the pair's size
 _STEP, _LEAST = 1e-3, 1e-6
-#: relative to a step: the error that excludes a second normal beyond an angle of 5e-4, and of 5e-3 for curved cores
+#: permitted error relative to a step, for polytopes and for curved cores; a second normal is then within an angle of
+#: 5e-4 and 5e-3
 _SHARP, _BLUNT = 1e-7, 1e-5
 _AROUND = 12  #: number of directions around a normal in which the support points of a curved core are sampled
-_COS, _SIN = 0.5 * sqrt(3.0), 0.5  #: cosine and sine of the angle between two of them
+_COS, _SIN = 0.5 * sqrt(3.0), 0.5  #: cosine and sine of the angle between two adjacent directions of these
 _HEAD, _KIND, _VERTICES, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.KIND, layout.VERTICES, layout.RADIUS, layout.RHO
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 
 
 class Answer(NamedTuple):
-    """The bounds and the status of a pair's result."""
+    """The distance of a pair with its bounds and status."""
 
     distance: float
     lower: float
@@ -59,10 +61,10 @@ class Answer(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch of `solve`; its results are in row 0."""
+    """Scratch of `solve`. The results of `solve` are in row 0 of ``out`` and ``flags``."""
 
     workspace: Workspace
-    cache: Array2  #: without rows
+    cache: Array2  #: an empty cache, without rows
     out: Array2
     flags: Ints2
 
@@ -70,8 +72,8 @@ class Scratch(NamedTuple):
 class Patch(NamedTuple):
     """The farthest points of a core along a direction."""
 
-    dimensions: int  #: a point 0, a line 1, a face 2
-    axis: Vec3  #: direction of the line
+    dimensions: int  #: 0 for a point, 1 for a line, 2 for a face
+    axis: Vec3  #: direction of a line
 
 
 @inlined
@@ -95,7 +97,7 @@ def vertex_count(core: Core) -> int:
 
 @inlined
 def vertex(core: Core, k: int) -> Vec3:
-    """Return one of the core's vertices, relative to its centre."""
+    """Return vertex k of a polytope core, relative to the centre of the core."""
     kind, f = core.ints[_KIND], core.floats[_HEAD:]
     if kind == _HULL:
         n = core.ints[_VERTICES]
@@ -109,8 +111,12 @@ def vertex(core: Core, k: int) -> Vec3:
 
 
 @kernel
-def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
-    """Return a point, an edge or a face as a `Patch`, from the patch's length along ``line`` and width across it."""
+def patch_of_size(line: Vec3, longest: float, widest: float, least: float) -> Patch:
+    """Return the `Patch` with this length along ``line`` and this width across it.
+
+    A length of at most ``least`` makes it a point. A width of at most ``least``, or much less than the length, makes it
+    a line.
+    """
     if not longest > least:
         return Patch(0, line)
     return Patch(2 if widest > max(least, 1e-7 * longest) else 1, line)
@@ -118,20 +124,23 @@ def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
 
 @inlined
 def across(offset: Vec3, line: Vec3) -> float:
-    """Return the distance of a point from the line through the origin along a unit vector."""
+    """Return the distance of a point from the line through the origin along the unit vector ``line``."""
     x = along(offset, line, -dot(offset, line))
     return sqrt(dot(x, x))
 
 
 @kernel
 def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
-    """Return the patch of the vertices that are farthest along some direction within an angle of a unit vector."""
+    """Return the patch of a polytope core along the unit vector d.
+
+    Its vertices are those that are farthest along some direction at an angle of at most ``angle`` from d.
+    """
     size = size_of(core)
     top = support(core, d)
     height, near = dot(top, d), 1e-12 * size
     line = d
     longest, widest = 0.0, 0.0
-    for turn_of in range(2):  # first the longest offset, then the distance of all others from its line
+    for turn_of in range(2):  # first the longest edge vector, then the distances of all vertices from its line
         for k in range(count):
             p = vertex(core, k)
             below = height - dot(p, d)
@@ -148,19 +157,22 @@ def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
                 line = (e[0] / length, e[1] / length, e[2] / length)
         if not longest > 1e-9 * size:
             break
-    return named(line, longest, widest, 1e-9 * size)
+    return patch_of_size(line, longest, widest, 1e-9 * size)
 
 
 @kernel
 def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
-    """Return the patch of a curved core along a unit vector, from the support points of directions within an angle."""
-    # On a round surface these points move by the angle times its radius.
+    """Return the patch of a curved core along the unit vector d, from support points along directions near d.
+
+    The directions are at the angle ``angle`` from d.
+    """
+    # On a round surface these points move by the angle times the radius of curvature.
     top, first = support(core, d), perpendicular(d)
     second = cross(d, first)
     line, mean = d, (0.0, 0.0, 0.0)
     longest, long, wide = 0.0, 0.0, 0.0
     least = 8.0 * angle * size_of(core) * sqrt(float(_AROUND))
-    for again in range(3):  # the longest offset; the common line; the extents along and across it
+    for again in range(3):  # first the longest offset, then the common line, then the extents along and across it
         c, s = angle, 0.0
         for _ in range(_AROUND):
             e = sub(support(core, along(along(d, first, c), second, s)), top)
@@ -179,12 +191,12 @@ def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
             return Patch(0, d)
         if again < 2:
             line, mean = unit(mean), (0.0, 0.0, 0.0)
-    return named(line, sqrt(long), sqrt(wide), least)
+    return patch_of_size(line, sqrt(long), sqrt(wide), least)
 
 
 @kernel
 def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
-    """Return the patch of a core along a unit vector."""
+    """Return the patch of a core along the unit vector d; see `patch_of_vertices` and `patch_around`."""
     count = vertex_count(core)
     if count == 1:
         return Patch(0, d)
@@ -193,7 +205,10 @@ def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
-    """Return YES if n is the only direction of the minimum translation, else NO or FULL; see the module."""
+    """Return YES if n is the only direction of the minimum translation of overlapping cores, else NO.
+
+    FULL is returned if the workspace is too small. The method is described at the start of the module.
+    """
     out, flags = scratch.out, scratch.flags
     size = size_of(c.a) + size_of(c.b)
     allowed = _BLUNT if is_curved(c) else _SHARP
@@ -205,7 +220,7 @@ def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
             return FULL
         if out[k, 2] - answer.lower + s <= allowed * s:
             return YES
-        e = sub(turn_back(c.pose, row3_at(out, k, plain(3))), n)
+        e = sub(turn_back(c.pose, row_at(out, k, plain(3))), n)
         bent = 0.5 * dot(e, e)  # 1 - cos of the angle to the new normal
         deeper = s * bent - (out[k, 0] - answer.distance + s)
         if not deeper > 0.0:
@@ -214,27 +229,22 @@ def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
     return NO
 
 
-@inlined
-def row3_at(rows: Array, i: int, at: int) -> Vec3:
-    """Return three consecutive numbers of row i, starting at column ``at``."""
-    return (rows[i, at], rows[i, at + 1], rows[i, at + 2])
-
-
 @kernel
 def midway(c: Cores, n: Vec3, answer: Answer) -> bool:
-    """Return whether A is a plane, and B is equally deep on both sides."""
+    """Return whether A is a plane, not a half-space, and B is equally deep on both sides within the bounds."""
     height_below, _ = height_over(c, neg(n))
     return bool(c.a.floats[SIDES] > 1.0 and height_below >= answer.lower - (answer.upper - answer.lower))
 
 
 @kernel
 def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) -> int:
-    """Return 1 if a result has one normal and one pair of points, 0 if not, FULL if the workspace is too small.
+    """Return YES if the normal and the pair of points of a result are unique, else NO.
 
-    ``n`` is the result's normal, in A's frame. With ``plane``, A is a half-space.
+    FULL is returned if the workspace is too small. ``n`` is the normal of the result, in A's frame. With ``plane``, A
+    is a half-space or a plane.
     """
     separated = answer.status == SEPARATED
-    # two unit vectors whose bounds differ by a width are within sqrt(2 width / radius) of each other
+    # the angle between two unit vectors whose bounds differ by a width is at most sqrt(2 width / radius)
     radius = max(answer.distance if separated else size_of(c.a) + size_of(c.b), 1e-300)
     angle = max(_ANGLE, 4.0 * sqrt(max(answer.upper - answer.lower, 0.0) / radius))
     if not (answer.tight and answer.status <= OVERLAPPING and angle <= _LOOSEST):
@@ -253,27 +263,25 @@ def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) 
 
 
 @kernel
-def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
-    """Write the derivatives by A's and by B's pose; a and b are the points relative to the origins of the poses."""
-    lever_a, lever_b = cross(a, n), cross(b, n)
-    for k in range(3):
-        out[k], out[3 + k] = 0.0 - n[k], 0.0 - lever_a[k]
-        out[6 + k], out[9 + k] = n[k] + 0.0, lever_b[k] + 0.0
-
-
-@kernel
 def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
-    """Write the derivatives of the result in row k, about the origins of two pose rows."""
-    a, b = row3_at(answers, k, plain(6)), row3_at(answers, k, plain(9))
-    write_slopes(row3_at(answers, k, plain(3)), sub(a, offset(about_a)), sub(b, offset(about_b)), out)
+    """Write the derivatives of the distance in row k of ``answers`` by the poses of A and B to ``out``, (12,).
+
+    They are a translation and a rotation for each pose. Rotations are about the origins of the pose rows ``about_a``
+    and ``about_b``.
+    """
+    a, b, n = row_at(answers, k, plain(6)), row_at(answers, k, plain(9)), row_at(answers, k, plain(3))
+    lever_a, lever_b = cross(sub(a, offset(about_a)), n), cross(sub(b, offset(about_b)), n)
+    for i in range(3):
+        out[i], out[3 + i] = 0.0 - n[i], 0.0 - lever_a[i]
+        out[6 + i], out[9 + i] = n[i] + 0.0, lever_b[i] + 0.0
 
 
 @kernel
 def unique_of_row(
     c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, scratch: Scratch
 ) -> int:
-    """Return the code of `is_unique` for the result in row k; ``c`` has A and B swapped if ``turned``."""
-    n = row3_at(answers, k, plain(3))
+    """Return the code of `is_unique` for row k of ``answers``. If ``turned``, A and B are swapped in ``c``."""
+    n = row_at(answers, k, plain(3))
     answer = Answer(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
     return is_unique(c, turn_back(c.pose, neg(n) if turned else n), answer, plane, scratch)
 
@@ -283,9 +291,10 @@ def gradient_once(
     pairs: PairRows, ma: Array2, mb: Array2, answer: Array2, marks: int, unsigned: bool, workspace: Workspace,
     flags: Ints2, out: Array2,
 ) -> int:  # fmt: skip
-    """Write one result's derivatives to row 1 of ``out``; return the code of `is_unique`, or -1 if a pose is not valid.
+    """Write the derivatives of a single result to row 1 of ``out``; return the code of `is_unique`.
 
-    The result and its marks are in the form of `solve_many`. Row 0 of ``out`` is scratch.
+    Returns -1 if ``ma`` or ``mb`` is not a pose. ``answer`` is the result of `solve_many`, and ``marks`` the flags that
+    it returned. Row 0 of ``out`` is scratch.
     """
     first = plain(0)
     if not take_poses(ma, mb, pairs.poses):
@@ -302,7 +311,7 @@ def gradient_once(
 
 @single_entry
 def slope_rows(answers: Array2, about_a: Array2, about_b: Array2, out: Array2) -> None:
-    """Fill rows of ``out`` with the derivatives of results, each about the origins of its two pose rows."""
+    """Write the derivatives of the results in ``answers`` to the rows of ``out``; see `slopes_of_row`."""
     for k in range(answers.shape[0]):
         slopes_of_row(answers, k, about_a[k], about_b[k], out[k])
 
@@ -312,9 +321,10 @@ def unique_rows(
     pairs: PairRows, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int, workspace: Workspace,
     out: Array2, flags: Ints2, unique: Ints1,
 ) -> None:  # fmt: skip
-    """Replace each `FULL` in ``unique`` by the code of `is_unique`; results and marks are in the form of `solve_many`.
+    """Replace each `FULL` in ``unique`` by the code of `is_unique`.
 
-    ``out`` and ``flags`` are scratch, of one row each.
+    ``answers`` and ``marks`` are the floats and flags that `solve_many` wrote. ``out`` and ``flags`` are scratch, of
+    one row each.
     """
     scratch = Scratch(workspace, out[:0], out, flags)
     for k in range(start, stop):

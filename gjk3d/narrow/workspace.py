@@ -1,10 +1,10 @@
 """Scratch memory of kernels, and the log of their steps.
 
-A caller provides the workspace to the kernels, and each thread retains one.
+A caller passes a workspace to the kernels, and each thread retains one workspace. Kernels do not allocate memory.
 
-Kernels do not allocate memory. A log's first float is the offset of the next record. A record that does not fit is
-counted, but not written, so that the caller can repeat the query with a log of the needed length. A log of length 0
-means that no trace is written.
+The first float of a log is the index of the next float to be written. Floats beyond the end of the log are counted, but
+not written, so that the caller can repeat the query with a log of the needed length. No trace is written to a log of
+length 0.
 
 The log is one flat array of floats, and `read_log` reads it.
 """
@@ -24,10 +24,10 @@ from gjk3d.results import EpaStep, GjkStep, Trace
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 SIMPLEX = 60  #: floats of a simplex
-#: EPA's polytope has `capacity` vertices, and so many times as many faces; dead faces keep their rows
+#: rows for faces per vertex of EPA's polytope; removed faces keep their rows
 FACES_PER_POINT = 12
-VERTEX_ROW = 9
-#: first float of a record of a log
+VERTEX_ROW = 9  #: floats of a vertex of A - B: the vertex, its point of A, its point of B
+#: kinds of records, the first float of each record of a log
 GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
 NO_LOG = np.empty(0)
 FIRST_POINTS = 64  #: vertices of EPA's polytope that fit into the first workspace
@@ -35,27 +35,27 @@ _MOST_RETAINED = 1024  #: a workspace for more vertices is not retained
 
 
 class Workspace(NamedTuple):
-    """Scratch memory of a solver, and the log of a trace."""
+    """Scratch memory of GJK and EPA, and the log of a trace."""
 
-    simplex: Array2  #: six rows: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
-    work: Array1  #: vertex rows (w, a, b), face rows (normal, key), the keys of the queue
-    #: face rows (three vertices, three neighbours over edges 01 12 20, alive, index in the queue), the queue, stack,
-    #: horizon, marks
+    simplex: Array2  #: six rows: vertex w of A - B (3), its point on A (3), on B (3), barycentric coordinate
+    work: Array1  #: for EPA: vertex rows (w, a, b), face rows (normal, key), the keys of the queue
+    #: for EPA: face rows (three vertices, three neighbours over edges 01 12 20, state, index in the queue), then the
+    #: queue, the stack, the horizon and the marks of vertices
     table: Ints1
     log: Array1
 
 
 class Solver(NamedTuple):
-    """Scratch of `gjk3d.narrow.solve.solve`, and the row of its result."""
+    """Scratch of `gjk3d.narrow.solve.solve`, and the arrays for a single result."""
 
     workspace: Workspace
-    one: Array2  #: (1, FLOATS)
-    marks: Ints2
+    one: Array2  #: floats of the result, (1, FLOATS)
+    marks: Ints2  #: flags of the result, (1, INTS)
 
 
 @inlined
 def capacity(workspace: Workspace) -> int:
-    """Return the greatest number of vertices of a polytope."""
+    """Return the greatest number of vertices of EPA's polytope in a workspace."""
     return int(workspace.work.shape[0] // (VERTEX_ROW + 5 * FACES_PER_POINT))
 
 
@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 
 def per_thread(make: Callable[P, T]) -> Callable[P, T]:
-    """Return a wrapper of ``make``: each thread retains its last result, and reuses it for the same arguments.
+    """Return a wrapper of ``make`` that caches the last result of each thread, and returns it for equal arguments.
 
     Only this function and `give_back` make a thread retain scratch memory.
     """
@@ -92,11 +92,14 @@ def per_thread(make: Callable[P, T]) -> Callable[P, T]:
     return cast("Callable[P, T]", buffer)
 
 
-_MOST_BYTES = 1 << 23  #: of an array that a thread retains
+_MOST_BYTES = 1 << 23  #: most bytes of an array that a thread retains
 
 
 def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
-    """Return an array of at least this many rows: the last array given back under this name, if it is long enough."""
+    """Return an array of at least this many rows.
+
+    The last array that `give_back` retained under this name is reused if it has enough rows.
+    """
     array = _buffers.arrays.pop(name, None)
     return np.empty((rows, columns), dtype=kind) if array is None or len(array) < rows else array
 
@@ -129,7 +132,7 @@ def workspace_of(points: int, log: Array = NO_LOG) -> Workspace:
 
 @kernel
 def write(log: Array, x: float) -> None:
-    """Write one float to the log."""
+    """Append a float to the log. If the log is full, the float is only counted."""
     at = int(log[0])
     if at < log.shape[0]:
         log[at] = x
@@ -138,7 +141,7 @@ def write(log: Array, x: float) -> None:
 
 @kernel
 def write3(log: Array, p: Vec3) -> None:
-    """Write a vector to the log."""
+    """Append a vector to the log."""
     write(log, p[0])
     write(log, p[1])
     write(log, p[2])
@@ -146,7 +149,7 @@ def write3(log: Array, p: Vec3) -> None:
 
 @kernel
 def write_rows(log: Array, s: Array, count: int) -> None:
-    """Write the first ``count`` rows of a simplex to the log, and zeros for the rest of four rows."""
+    """Append four simplex rows to the log: the first ``count`` rows of ``s``, then rows of zeros."""
     for i in range(4):
         for j in range(10):
             write(log, s[i, j] if i < count else 0.0)
@@ -155,12 +158,12 @@ def write_rows(log: Array, s: Array, count: int) -> None:
 # --- the reader of the log -------------------------------------------------------------------------------------------
 
 
-#: reason of GJK's stop, by the codes of `gjk3d.narrow.gjk`
+#: reasons for the end of GJK, in the order of the codes of `gjk3d.narrow.gjk`
 ENDINGS = ("converged", "beyond", "near enough", "origin inside", "origin on the simplex", "no progress", "step limit")
 
 
 def read_log(log: Array) -> Trace:
-    """Return the steps in a log."""
+    """Return the trace that is stored in a log."""
     trace = Trace()
     at = 1
     vertices: list[Array] = []
@@ -179,20 +182,8 @@ def read_log(log: Array) -> Trace:
             bound, lower, upper = read(3)
             count = int(read(1)[0])
             rows = read(40).reshape(4, 10)[:count]
-            trace.gjk.append(
-                GjkStep(
-                    direction,
-                    a,
-                    b,
-                    float(bound),
-                    float(lower),
-                    float(upper),
-                    rows[:, :3],
-                    rows[:, 3:6],
-                    rows[:, 6:9],
-                    rows[:, 9],
-                )
-            )
+            bounds = float(bound), float(lower), float(upper)
+            trace.gjk.append(GjkStep(direction, a, b, *bounds, rows[:, :3], rows[:, 3:6], rows[:, 6:9], rows[:, 9]))
         elif kind == GJK_END:
             trace.gjk_end = ENDINGS[int(read(1)[0])]
             count = int(read(1)[0])
@@ -216,21 +207,11 @@ def read_log(log: Array) -> Trace:
             removed_faces = np.array([alive[f] for f in removed], dtype=np.int64).reshape(-1, 3)
             trace.epa.append(
                 EpaStep(
-                    vertices=points[:, :3],
-                    faces=before,
-                    closest=closest,
-                    direction=direction,
-                    point=w,
-                    support_a=a,
-                    support_b=b,
-                    removed=removed_faces,
-                    horizon=horizon,
-                    lower=float(lower),
-                    upper=float(upper),
-                    vertices_a=points[:, 3:6],
-                    vertices_b=points[:, 6:9],
+                    vertices=points[:, :3], faces=before, closest=closest, direction=direction, point=w, support_a=a,
+                    support_b=b, removed=removed_faces, horizon=horizon, lower=float(lower), upper=float(upper),
+                    vertices_a=points[:, 3:6], vertices_b=points[:, 6:9],
                 )
-            )
+            )  # fmt: skip
             if added:
                 for f in removed:
                     del alive[f]

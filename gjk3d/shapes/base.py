@@ -1,6 +1,6 @@
 """The base of convex shapes, and the checks of their arguments.
 
-A convex shape is a core and a radius. Shapes are in their own frame, immutable and hashable, without pose and colour.
+A convex shape is a core and a radius, in its own frame. Shapes are immutable and hashable, without pose and colour.
 
 Every error of an argument names the argument, its value and the cure.
 """
@@ -18,18 +18,7 @@ from gjk3d.frozen import Frozen
 from gjk3d.geometry.points import direction_table
 from gjk3d.poses import as_matrices, parts, pose_rows
 from gjk3d.shapes import layout, measure
-from gjk3d.shapes.layout import (
-    GREATEST,
-    LEAST,
-    Part,
-    Term,
-    core_inner,
-    core_reach,
-    in_range,
-    moved_terms,
-    scaled_terms,
-    symmetry,
-)
+from gjk3d.shapes.layout import GREATEST, LEAST, Part, Term, in_range
 from gjk3d.shapes.measure import minimal_ball, oriented_box
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, PoseLike, Row, Rows, SupportsMatrix, Unclear
 from gjk3d.wording import kind_of
@@ -46,13 +35,16 @@ _FLOAT = np.dtype(np.float64)
 
 
 def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, cure: str = "") -> float:
-    """Return one finite float, or raise an error that names ``what``."""
+    """Return a value as a finite float, or raise an error that starts with ``what``, the name of the argument.
+
+    Numbers must be positive unless ``positive`` is False. With ``zero``, 0 is allowed too. ``cure`` ends the error.
+    """
     if isinstance(value, (str, bytes, bool, np.bool_, complex)):
         raise ShapeError(f"{what} is {value!r}, expected a real number")
     try:
         x = float(value)
     except OverflowError:
-        raise ShapeError(f"{what} is a whole number above 1.7e308, expected a float") from None
+        raise ShapeError(f"{what} is an integer beyond 1.7e308, expected a number in the range of a float") from None
     except (TypeError, ValueError):
         raise ShapeError(f"{what} is {value!r}, expected a real number") from None
     if not isfinite(x):
@@ -65,23 +57,26 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
 
 
 def refuse_masked(value: Any, what: str, cure: str = "Drop the rows of masked numbers, or fill them in") -> None:
-    """Raise if an array has masked numbers."""
+    """Raise if ``value``, the argument named ``what``, is an array with masked numbers."""
     if hasattr(value, "mask") and np.ma.is_masked(value):
         raise ShapeError(f"{what} masks {int(np.sum(value.mask))} of its {value.size} numbers. {cure}.")
 
 
 def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure: str = "") -> Array:
-    """Return a new, finite (n, 3) float array, or raise an error that names ``what`` and the row."""
+    """Return a new, finite (n, columns) float array, or raise an error that names the argument ``what`` and the row.
+
+    With ``lengths`` the numbers must be in the range of lengths that the kernels support.
+    """
     refuse_masked(value, what)
     try:
         raw = np.asarray(value)
     except ValueError:
-        raise ShapeError(f"{what} is ragged: {_odd_one(value, columns)}") from None
+        raise ShapeError(f"{what} is ragged: {_first_fault(value, columns)}") from None
     if raw.size == 0 and raw.ndim < 2:
         raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
     if raw.dtype.kind not in "fiu":
         fault = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(value)}"
-        raise ShapeError(f"{what} {fault}, expected real numbers, (n, {columns})")
+        raise ShapeError(f"{what} {fault}, expected (n, {columns}) real numbers")
     if raw.ndim != 2 or raw.shape[1] != columns:
         hint = f". Did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
@@ -92,8 +87,8 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
         bad = ~np.isfinite(out).all(axis=1)
         i = int(np.argmax(bad))
         raise ShapeError(
-            f"{what}[{i}] is {out[i].tolist()}, expected finite numbers ({int(bad.sum())} of {len(out)} rows "
-            f"are not finite){cure}"
+            f"{what}[{i}] is {out[i].tolist()}, expected finite numbers (rows with NaN or infinity: "
+            f"{int(bad.sum())} of {len(out)}){cure}"
         )
     if lengths and not (LEAST <= largest <= GREATEST):
         in_range(out, what)
@@ -101,10 +96,10 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
 
 
 def _largest(numbers: Array) -> float:
-    """Return the greatest magnitude of some numbers, 0 for no numbers; infinity or NaN if not all are finite."""
+    """Return the greatest magnitude of an array, or 0 if it is empty. The result is not finite if a number is not."""
     if 0 < numbers.size <= _FEW:
         plain = numbers.ravel().tolist()
-        if isfinite(sum(plain)):  # a NaN hides from comparisons
+        if isfinite(sum(plain)):  # max() may ignore a NaN
             return float(max(max(plain), -min(plain)))
     return float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0)))
 
@@ -112,18 +107,18 @@ def _largest(numbers: Array) -> float:
 def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bool]:
     """Return checked rows (n, 3), as `rows` does, and whether the argument was a single row (3,).
 
-    Lengths are at most 1e50, and they may be tiny.
+    With ``lengths``, numbers above 1e50 raise an error. Tiny numbers are allowed.
     """
     single = np.ndim(value) == 1
     out = rows([value] if single else value, what, lengths=False)
     if lengths and not _largest(out) <= GREATEST:
         i = int((np.abs(out) > GREATEST).any(axis=1).argmax())
-        raise ShapeError(f"{what}[{i}] is {out[i].tolist()}, at most {GREATEST:g} is allowed. Use another unit")
+        raise ShapeError(f"{what}[{i}] is {out[i].tolist()}, expected at most {GREATEST:g}. Use another unit.")
     return out, single
 
 
-def _odd_one(value: Any, columns: int) -> str:
-    """Return a message about the first row of a different shape."""
+def _first_fault(value: Any, columns: int) -> str:
+    """Return the part of an error that describes the first row of ``value`` without ``columns`` numbers."""
     for i, row in enumerate(value):
         if np.shape(row) != (columns,):
             return f"row {i} is {row!r:.60}, expected {columns} numbers"
@@ -131,13 +126,16 @@ def _odd_one(value: Any, columns: int) -> str:
 
 
 def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
-    """Return a new, finite (3,) float array, or raise an error that names ``what``."""
+    """Return a new, finite (3,) float array, or raise an error that names the argument ``what``.
+
+    With ``lengths`` the numbers must be in the range of lengths that the kernels support.
+    """
     plain = value.tolist() if type(value) is np.ndarray and value.dtype is _FLOAT else value
     if (type(plain) is tuple or type(plain) is list) and len(plain) == 3:
         x, y, z = plain
         if type(x) in _PLAIN and type(y) in _PLAIN and type(z) in _PLAIN:
             largest = max(x, y, z, -x, -y, -z)
-            if (LEAST <= largest <= GREATEST or largest == 0.0) and isfinite(x + y + z):  # a NaN hides from comparisons
+            if (LEAST <= largest <= GREATEST or largest == 0.0) and isfinite(x + y + z):  # max() may ignore a NaN
                 return np.array((x + 0.0, y + 0.0, z + 0.0))
     try:
         raw = np.asarray(value)
@@ -154,7 +152,7 @@ def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
 
 
 def factors3(value: Any) -> Array:
-    """Return three finite, nonzero factors from one number or three."""
+    """Return the argument of ``scaled``, one number or three, as three finite factors other than 0."""
     if np.ndim(value) == 0:
         value = (number(value, "scaled: factors", positive=False),) * 3
     out = vector(value, "scaled: factors", lengths=False)
@@ -167,11 +165,11 @@ def factors3(value: Any) -> Array:
 
 
 def rigid(pose: Any) -> tuple[Array, Array]:
-    """Return rotation and translation of one checked pose."""
+    """Return the rotation (3, 3) and the translation (3,) of a checked pose, the argument of ``placed``."""
     if pose is None:
         return np.eye(3), np.zeros(3)
     if as_matrices(pose, single=True).ndim != 2:
-        raise ShapeError("placed: pose is a stack, expected one (4, 4) pose. Pass one of them, such as pose[0]")
+        raise ShapeError("placed: pose is a stack, expected one (4, 4) pose. Pass one row, for example pose[0].")
     turn, shift = parts(pose_rows(pose)[0][0])
     return turn.copy(), shift.copy()
 
@@ -216,17 +214,18 @@ class Collidable(Frozen):
         Parameters
         ----------
         points : (n, 3) float or (3,) float
-            In world axes. One point is a stack of one.
+            Points in world coordinates. A single point gives results with one row.
         pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-            World from local; None is the identity.
+            Pose of the shape or body: a rigid transform from its frame to the world. None is the identity.
         max_distance : float
-            In the caller's unit. The search for a nearest point stops at this distance, which saves time. The result
-            for a point farther from the surface, outside or inside, is infinite.
+            In the caller's unit. The search for a nearest point stops at this distance, which saves time. For a point
+            farther from the surface the distance is infinite outside, and minus infinity inside.
         sign : "auto", "winding" or "none"
-            The rule for points inside a mesh. "auto" counts the crossings of a ray with a closed surface, and all
-            points are outside an open mesh. "winding" is the same for a closed surface, also if ``solid=False``. For
-            other meshes it sums the solid angles of the triangles after `Mesh.repairs`, and takes time in proportion to
-            their number. "none" treats all points as outside. For other shapes the argument is ignored.
+            The rule for points inside a mesh. "auto" counts the crossings of a ray with a closed surface, and treats
+            all points as outside an open mesh. "winding" counts crossings for every closed surface, also if
+            ``solid=False``. For open meshes "winding" sums the solid angles of all triangles after `Mesh.repairs`,
+            which takes time in proportion to the number of triangles. "none" treats all points as outside. For other
+            shapes the argument is ignored.
         workers : int
             Number of threads. The result does not depend on this number.
 
@@ -243,8 +242,7 @@ class Collidable(Frozen):
         Notes
         -----
         The surface of a mesh consists of all its triangles, also those inside another part of the mesh. For other
-        bodies the distance is that of `gjk3d.signed_distance`. The bounds of a mesh differ by 3e-14 of the sum of the
-        coordinates.
+        bodies the distance is that of `gjk3d.signed_distance`.
 
         Examples
         --------
@@ -286,7 +284,7 @@ class Shape(Collidable):
     # --- definitions of a class ------------------------------------------------------------------------------------
 
     def _core(self) -> tuple[int, Any, Any]:
-        """Return kind, centre (3,) and numbers of the core."""
+        """Return kind, centre (3,) and numbers of the core, see `gjk3d.shapes.layout`."""
         raise AttributeError(type(self).__name__)
 
     def _rounding(self) -> float:
@@ -298,8 +296,8 @@ class Shape(Collidable):
         return 0.0
 
     def _inner(self, kind: int, center: Array, numbers: Array) -> float:
-        """Return the radius of a ball about the core's centre that is inside the core, see `core_inner`."""
-        return core_inner(kind, numbers)
+        """Return the radius of a ball about the core's centre that is inside the core, or 0; see `core_inner`."""
+        return layout.core_inner(kind, numbers)
 
     def _terms(self) -> list[Term]:
         """Return the terms whose hull is the core; each term is a sum of affinely placed primitives."""
@@ -312,7 +310,7 @@ class Shape(Collidable):
         numbers = np.asarray(numbers, dtype=np.float64)
         count = len(numbers) // 3 if kind == layout.HULL else 0
         polytope = int(kind in (layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL))
-        kind_of, axis = symmetry(Part(kind, count, numbers, np.eye(3), np.zeros(3)))
+        kind_of, axis = layout.symmetry(Part(kind, count, numbers, np.eye(3), np.zeros(3)))
         ints = np.array([kind, count, 0, polytope, kind_of], dtype=np.int64)
         slack = self._slack()
         if count > SCAN:
@@ -321,7 +319,7 @@ class Shape(Collidable):
             ints[layout.PARTS] = table.grid
             ints = np.concatenate([ints, table.nodes])
             numbers = np.concatenate([numbers, points[table.entries].ravel()])
-        reach, inner = core_reach(kind, numbers[: 3 * count or None]), self._inner(kind, center, numbers)
+        reach, inner = layout.core_reach(kind, numbers[: 3 * count or None]), self._inner(kind, center, numbers)
         head = [self._rounding(), *center, reach, slack, *axis, inner]
         return ints, np.concatenate([np.array(head), numbers])
 
@@ -343,7 +341,7 @@ class Shape(Collidable):
         Parameters
         ----------
         directions : (3,) float or (n, 3) float
-            Directions of any length in the shape's frame. For a zero direction some point of the shape is returned.
+            Directions of any length in the shape's frame. For a zero direction the result is any point of the shape.
 
         Returns
         -------
@@ -385,7 +383,6 @@ class Shape(Collidable):
         return v if r == 0.0 else measure.steiner_volume(v, *self._core_area_and_curvature(), r)
 
     def _gauss_map(self) -> tuple[Array, Array]:
-        """Return unit face normals (f, 3) and edges (e, 9) of a polytope core; see `Polytope._gauss_map`."""
         return self._bare()._gauss_map()
 
     def _core_volume(self) -> float:
@@ -402,14 +399,14 @@ class Shape(Collidable):
     @overload
     def contains(self, points: Rows, *, workers: int = 1) -> NDArray[np.bool_]: ...
     def contains(self, points: Any, *, workers: int = 1) -> Any:
-        """Return which points are in the shape, surface included.
+        """Return whether each point is in the shape. Points on the surface are in the shape.
 
         Parameters
         ----------
         points : (3,) float or (n, 3) float
-            In the frame of the shape.
+            Points in the frame of the shape.
         workers : int
-            Number of threads for a stack. The result does not depend on this number.
+            Number of threads for (n, 3) points. The result does not depend on this number.
 
         Returns
         -------
@@ -437,7 +434,7 @@ class Shape(Collidable):
         return contains_by_collide(self, points, workers)
 
     def surface(self, resolution: int = 32) -> measure.Surface:
-        """Return a closed triangle mesh of the shape, vertices on its surface, faces wound outward.
+        """Return a closed triangle mesh of the shape, with vertices on its surface and faces wound outward.
 
         Parameters
         ----------
@@ -489,7 +486,7 @@ class Shape(Collidable):
         return self._bare()._faces()
 
     def _own_axes(self) -> list[Array]:
-        """Return rotation matrices of likely orientations of a small enclosing box."""
+        """Return rotation matrices whose columns are likely axes of a small enclosing box."""
         return []
 
     def inflated(self, radius: float) -> Shape:
@@ -540,7 +537,7 @@ class Shape(Collidable):
         f = factors3(factors)
         if np.all(f == f[0]) and self._rounding() > 0:
             return self._bare().scaled(f).inflated(self._rounding() * abs(float(f[0])))
-        return Composed._from_terms(*scaled_terms(self._terms(), self._rounding(), f))
+        return Composed._from_terms(layout.scaled_terms(self._terms(), self._rounding(), f), 0.0)
 
     def _bare(self) -> Shape:
         """Return the core as a shape without the radius."""
@@ -580,7 +577,7 @@ class Shape(Collidable):
 
         if self._rounding() > 0.0:
             return self._bare()._moved(rotation, translation).inflated(self._rounding())
-        return Composed._from_terms(moved_terms(self._terms(), rotation, translation), 0.0)
+        return Composed._from_terms(layout.moved_terms(self._terms(), rotation, translation), 0.0)
 
 
 class Polytope(Shape):
@@ -613,7 +610,8 @@ class Polytope(Shape):
     def _gauss_map(self) -> tuple[Array, Array]:
         """Return unit face normals (f, 3), and edges (e, 9): the direction, then the normals of the edge's two faces.
 
-        The face normals of a flat shape include the in-plane normals of its edges, so no arc exceeds a right angle.
+        The face normals of a flat shape include the in-plane normals of its edges, so that the normals of adjacent
+        faces differ by at most a right angle.
         """
         from gjk3d.geometry.hulls import gauss_map
 
@@ -628,9 +626,8 @@ class Polytope(Shape):
 
         hull = self._hull()
         ints, normals = face_loops(hull)
-        if not np.array_equal(
-            hull.vertices, self.vertices
-        ):  # a degenerate tetrahedron has vertices that are not corners
+        # a degenerate tetrahedron has vertices that are not corners
+        if not np.array_equal(hull.vertices, self.vertices):
             ints[2 + ints[0] :] = hull.indices[ints[2 + ints[0] :]]
         return ints, normals
 
@@ -663,10 +660,6 @@ class Curved(Shape):
     """A curved primitive, centred at the origin, with z as its axis."""
 
     __slots__ = ()
-
-    def _ball(self) -> tuple[Array, float]:
-        extent = self.bounds[1] - self.bounds[0]
-        return np.zeros(3), float(np.linalg.norm(extent) / 2)
 
     def _box(self) -> tuple[Array, Array]:
         low, high = self.bounds

@@ -1,9 +1,9 @@
-"""Convex shapes made of others, or of a support mapping.
+"""Convex shapes that are composed of other shapes, or defined by a support mapping.
 
-`Support` is given by its support mapping alone, a function of the user.
+`Support` is a shape that is defined by a function of the user, its support mapping.
 
-A composed shape is scaled or placed, rounded, a Minkowski sum or the hull of a union: a hull of sums of affinely placed
-primitives. Nested compositions are flattened when they are built.
+`Composed` is the convex hull of terms. A term is a sum of affinely placed primitives. Scaled and placed shapes,
+Minkowski sums and hulls of unions have this form. Nested compositions are flattened when they are built.
 """
 
 from __future__ import annotations
@@ -24,17 +24,7 @@ from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout, measure
 from gjk3d.shapes.base import Kind, Shape, factors3, number, vector
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.layout import (
-    Part,
-    Term,
-    about_middle,
-    common_symmetry,
-    core_reach,
-    corners,
-    hull_middle,
-    in_range,
-    length,
-)
+from gjk3d.shapes.layout import Part, Term
 from gjk3d.shapes.measure import Measures, measured
 from gjk3d.typing import Array, FactorsLike, Ints, VectorLike
 from gjk3d.wording import kind_of
@@ -42,15 +32,15 @@ from gjk3d.wording import kind_of
 # --- support mappings ------------------------------------------------------------------------------------------------
 
 
-#: random directions for the check of a new mapping, in addition to the axes
+#: random directions for the check of a new mapping, in addition to the six axis directions
 TRIED = 94
-#: tolerated errors of its points, relative to the radius
+#: errors of the points of a mapping, relative to the radius: tolerated by the check, and included in the bounds
 _CLOSE, _SLACK = 1e-7, 1e-13
 
 
 @kernel
 def support_mapped(address: int, f: Array, d: Vec3) -> Vec3:
-    """Return the farthest point along d by the user's function at ``address``, relative to the centre f[:3]."""
+    """Return the point that the user's function at ``address`` returns for d, relative to the centre f[:3]."""
     length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     if not length > NO_LENGTH:
         length = 1.0
@@ -64,10 +54,10 @@ class Support(Shape):
     Parameters
     ----------
     function : callable
-        A function of a unit direction, (3,) float. It returns the shape's farthest point along this direction: an array
-        or a tuple of three. It must depend on the direction only. The function is compiled if numba can compile it.
-        Else `compiled` is False, and each call costs some microseconds. The shape can be pickled if the function is
-        importable by its name.
+        A function of a unit direction, (3,) float. It returns the farthest point of the shape along this direction, as
+        an array or a tuple of three numbers. The result must depend on the direction only. The function is compiled if
+        numba can compile it. Otherwise `compiled` is False, and each call costs some microseconds. The shape can be
+        pickled if the function is importable by its name.
     center : (3,) float
         A point inside the shape.
     radius : float
@@ -76,8 +66,8 @@ class Support(Shape):
     Raises
     ------
     ShapeError
-        If the function, checked for 100 directions, does not return three finite numbers, returns a point outside the
-        ball, or returns a point that is less far along its direction than the point of another direction.
+        If the function does not return three finite numbers, returns a point outside the ball, or returns a point that
+        is less far along its direction than the result for another direction. 100 directions are checked.
 
     Notes
     -----
@@ -132,7 +122,7 @@ class Support(Shape):
 
     @property
     def _order(self) -> tuple[bytes, bytes]:
-        """Return the sort key of `Shape._order`, with the function's name instead of its address in this process."""
+        """The key of `Shape._order`, with the name of the function instead of its address in this process."""
         name = f"{self.function.__module__}.{getattr(self.function, '__qualname__', '')}"
         return bytes([layout.SUPPORT]) * 8 + name.encode(), np.append(self.center, self.radius).tobytes()
 
@@ -147,7 +137,10 @@ class Support(Shape):
 
 
 def in_python(shape: Shape) -> Shape:
-    """Return a copy of a shape that calls its function in Python, so that the exceptions of the function are raised."""
+    """Return a copy of a `Support` that calls its function in Python, so that exceptions of the function are raised.
+
+    Other shapes are returned unchanged.
+    """
     if not isinstance(shape, Support):
         return shape
     copy = Support._made(function=shape.function, center=shape.center, radius=shape.radius)
@@ -160,7 +153,7 @@ def in_python(shape: Shape) -> Shape:
 
 
 def _check_mapping(shape: Support) -> None:
-    """Raise if the points along some directions cannot belong to a convex shape inside its ball."""
+    """Raise if the results of the mapping for 100 directions are not those of a convex shape inside the ball."""
     rng = np.random.default_rng(0)
     directions = rng.normal(size=(TRIED, 3))
     directions = np.vstack([np.eye(3), -np.eye(3), directions / np.linalg.norm(directions, axis=1, keepdims=True)])
@@ -170,7 +163,10 @@ def _check_mapping(shape: Support) -> None:
         try:
             point = np.asarray(shape.function(d.copy()), dtype=np.float64)
         except (TypeError, ValueError) as reason:
-            raise ShapeError(f"Support: {name} fails along {d.tolist()}: {reason}") from reason
+            raise ShapeError(
+                f"Support: {name} raises an error for the direction {d.tolist()} ({reason}). It must return three "
+                "finite numbers for each unit direction."
+            ) from reason
         if point.shape != (3,) or not np.isfinite(point).all():
             raise ShapeError(f"Support: along {d.tolist()} {name} returns {point!r}, expected three finite numbers")
         points[k] = point
@@ -178,7 +174,7 @@ def _check_mapping(shape: Support) -> None:
     k = int(away.argmax())
     if away[k] > shape.radius * (1.0 + _CLOSE):
         raise ShapeError(
-            f"Support: along {directions[k].tolist()} {name} returns {points[k].tolist()}, {away[k]:.6g} from the "
+            f"Support: along {directions[k].tolist()} {name} returns {points[k].tolist()}, at {away[k]:.6g} from the "
             f"center, but radius is {shape.radius:.6g}. The ball must contain the whole shape."
         )
     heights = directions @ points.T
@@ -186,14 +182,17 @@ def _check_mapping(shape: Support) -> None:
     i, j = np.unravel_index(excess.argmax(), excess.shape)
     if excess[i, j] > _CLOSE * shape.radius:
         raise ShapeError(
-            f"Support: along {directions[i].tolist()} {name} returns {points[i].tolist()}, but its own point "
-            f"{points[j].tolist()} is farther by {excess[i, j]:.6g}. It must return the farthest point."
+            f"Support: along {directions[i].tolist()} {name} returns {points[i].tolist()}, but its result for another "
+            f"direction, {points[j].tolist()}, is farther by {excess[i, j]:.6g}. It must return the farthest point."
         )
     compiled = shape.support(directions)  # by the kernels
     raise_pending()
     worst = float(np.abs(compiled - points).max())
     if not worst <= _CLOSE * shape.radius:
-        raise ShapeError(f"Support: {name} returns points {worst:.6g} apart for one direction, expected one point")
+        raise ShapeError(
+            f"Support: {name} returns points {worst:.6g} apart for the same direction, expected the same point in each "
+            "call"
+        )
 
 
 # --- shapes made of others -------------------------------------------------------------------------------------------
@@ -220,7 +219,7 @@ def place(f: Array, o: int, p: Vec3) -> Vec3:
 
 
 class Composed(Shape):
-    """A convex shape of primitives, the result of ``scaled``, ``placed``, `MinkowskiSum` and `ConvexUnion`.
+    """A convex shape composed of primitives, the result of ``scaled``, ``placed``, `MinkowskiSum` and `ConvexUnion`.
 
     The core is the convex hull of terms. Each term is a sum of affinely placed primitives. Nested compositions are
     flattened.
@@ -234,7 +233,7 @@ class Composed(Shape):
 
     __slots__ = ("_functions", "_numbers", "_radius", "_table")
     _table: Ints
-    #: functions of users; the table has their indices, since addresses differ between processes
+    #: functions of users; the table contains indices of this tuple, since addresses differ between processes
     _functions: tuple[Any, ...]
     _numbers: Array
     _radius: float
@@ -250,7 +249,7 @@ class Composed(Shape):
 
     @classmethod
     def _each_from_terms(cls, terms: list[Term], radii: Array) -> list[Composed]:
-        """Return one packed shape for each radius, from terms whose arrays have one row per radius."""
+        """Return one shape for each radius, from terms whose arrays have one row per radius. The shapes are packed."""
         table, functions, numbers = _laid_out(terms)
         ints, floats = _packed(terms, table, radii)
         out = []
@@ -292,7 +291,8 @@ class Composed(Shape):
     def volume(self) -> float:
         """Volume, exact for polytopes and rounded polytopes.
 
-        For other shapes it is too small, by up to 0.05 % for compact shapes and a few percent for long or flat ones.
+        For other shapes the value is too small, by up to 0.05 % for compact shapes and a few percent for long or flat
+        shapes.
         """
         terms = self._terms()
         if self._polytope() is not None:
@@ -302,16 +302,15 @@ class Composed(Shape):
         return self._cached("volume", lambda: measured(self.support).volume)
 
     def _polytope(self) -> Any:
-        """Return the core as a `ConvexHull` if all parts are polytopes and few enough, else None."""
+        """Return the core as a `ConvexHull`, or None if a part is curved or the vertices are too many."""
         return self._cached("polytope", lambda: _hull_of(self._terms()))
 
     def _gauss_map(self) -> tuple[Array, Array]:
-        """Return unit face normals (f, 3) and edges (e, 9) of a polytope core; see `Polytope._gauss_map`."""
         hull = self._polytope()
         if hull is None:
             raise ShapeError(
-                f"{self!r} is curved or has over {MOST_POINTS} points, expected a polytope with fewer. Use "
-                "gjk3d.ConvexHull(shape.surface().vertices)"
+                f"{self!r} is curved or has over {MOST_POINTS} points, expected a polytope with fewer points. Use "
+                "gjk3d.ConvexHull(shape.surface().vertices)."
             )
         gauss: tuple[Array, Array] = hull._gauss_map()
         return gauss
@@ -352,14 +351,15 @@ class Composed(Shape):
         return self._bare_measures()[1:]
 
     def _bare_measures(self) -> Measures:
-        """Return the measures of a core of several parts, some of them curved."""
+        """Return the measures of a core that has several parts, some of them curved."""
         return self._cached("measures", lambda: measured(Composed._from_terms(self._terms(), 0.0).support))
 
 
 def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
-    """Return a row for each part (term, kind, vertex count, size), the users' functions, and all floats.
+    """Return a table, the users' functions, and all floats of terms.
 
-    A part with a user's function has its index in place of the vertex count. The floats are the placement and the
+    A row of the table describes a part: index of its term, kind, vertex count, number of its floats. If the part is a
+    user's function, the index of this function replaces the vertex count. The floats are the matrix, the offset and the
     numbers of each part.
     """
     table, numbers = [], []
@@ -375,36 +375,36 @@ def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
             numbers += [part.matrix.reshape(*part.matrix.shape[:-2], 9), part.offset, part.numbers]
     largest = [float(np.abs(p.matrix).max()) * float(np.abs(p.numbers).max(initial=0.0)) for t in terms for p in t]
     offsets = [float(np.abs(part.offset).max()) for term in terms for part in term]
-    in_range(np.array([*largest, *offsets]), "a composed shape")
+    layout.in_range(np.array([*largest, *offsets]), "a composed shape")
     return np.array(table, dtype=np.int64), tuple(functions), _joined(numbers, rows)
 
 
 def _joined(numbers: list[Array], rows: tuple[int, ...]) -> Array:
-    """Return arrays joined along the last axis without negative zeros; single rows are repeated for the stack."""
+    """Return arrays joined along the last axis, without negative zeros. All other axes are broadcast to ``rows``."""
     return np.concatenate([np.broadcast_to(x, (*rows, x.shape[-1])) for x in numbers], axis=-1) + 0.0
 
 
 def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]:
-    """Return terms as arrays for the kernels, with one row of floats for each shape of a stack."""
+    """Return terms as integers and floats for the kernels. The floats have one row for each element of ``radius``."""
     centers = np.array([reduce(add, [part.offset for part in term]) for term in terms])
-    middles = np.array([reduce(add, [part.offset + hull_middle(part) for part in term]) for term in terms])
+    middles = np.array([reduce(add, [part.offset + layout.hull_middle(part) for part in term]) for term in terms])
     center = middles.mean(axis=0)
-    kind_of, axis = common_symmetry(terms)
+    kind_of, axis = layout.common_symmetry(terms)
     ints = [layout.COMPOSED, 0, sum(map(len, terms)), int((table[:, 1] <= layout.HULL).all()), kind_of]
     floats: list[Array] = []
     at = layout.FLOAT_HEAD
     rho = stored = np.zeros(radius.shape)
     for index, term in enumerate(terms):
-        reach, far = length(middles[index] - center), length(centers[index] - center)
+        reach, far = layout.length(middles[index] - center), layout.length(centers[index] - center)
         for i, part in enumerate(term):
-            # the first part has the offsets of all parts, relative to the centre
+            # the first part is placed by the sum of the offsets of all parts, relative to the centre
             offset = centers[index] - center if i == 0 else np.zeros(3)
             ints += [index, part.kind, part.vertices, at + layout.PLACEMENT, at]
             floats += [part.matrix.reshape(*part.matrix.shape[:-2], 9), offset, part.numbers]
             at += layout.PLACEMENT + part.numbers.shape[-1]
             stretch = np.linalg.norm(part.matrix, 2, axis=(-2, -1))
-            far = far + stretch * core_reach(part.kind, part.numbers)
-            reach = reach + stretch * core_reach(part.kind, about_middle(part))
+            far = far + stretch * layout.core_reach(part.kind, part.numbers)
+            reach = reach + stretch * layout.core_reach(part.kind, layout.about_middle(part))
         rho, stored = np.maximum(rho, reach), np.maximum(stored, far)
     rho = rho * (1.0 + 1e-14)
     offsets = [np.abs(part.offset).max(axis=-1) for term in terms for part in term]
@@ -420,7 +420,7 @@ MOST_POINTS = 20_000
 
 
 def _hull_of(terms: list[Term]) -> Any:
-    """Return the hull of terms of polytopes; None if a part is curved or there would be too many points."""
+    """Return the hull of terms as a `ConvexHull`, or None if a part is curved or the points exceed `MOST_POINTS`."""
     from gjk3d.shapes.polytopes import ConvexHull
 
     clouds: list[Array] = []
@@ -429,7 +429,7 @@ def _hull_of(terms: list[Term]) -> Any:
         for part in term:
             if part.kind > layout.HULL:
                 return None
-            points = corners(part)
+            points = layout.corners(part)
             if len(cloud) * len(points) > MOST_POINTS:
                 return None
             cloud = (cloud[:, None] + (points @ part.matrix.T + part.offset)[None]).reshape(-1, 3)
@@ -469,7 +469,7 @@ class Rounded(Shape):
     Parameters
     ----------
     core : Shape
-        A bounded shape. Its own radius, if any, is added.
+        A bounded shape. If this shape has a radius, the two radii are added.
     radius : float
         At least 0.
 
@@ -555,7 +555,7 @@ MOST_PARTS = 4096
 class MinkowskiSum(Composed):
     """The sum of two shapes: all sums of a point of A and a point of B.
 
-    No query approximates the sum, since its support point is the sum of the support points of the two shapes.
+    Every query is exact, since the support point of the sum is the sum of the support points of the two shapes.
 
     Parameters
     ----------
@@ -622,12 +622,12 @@ class ConvexUnion(Composed):
     def __new__(cls, *shapes: Shape) -> Composed:  # type: ignore[misc]
         """Return the hull without nested compositions."""
         if not shapes:
-            raise ShapeError("ConvexUnion: no shapes, expected at least one")
+            raise ShapeError("ConvexUnion: no shapes are given, expected at least one")
         checked = [bounded(shape, "ConvexUnion", f"shapes[{k}]") for k, shape in enumerate(shapes)]
         radii = {shape._rounding() for shape in checked}
         if len(radii) == 1:
             return flattened([t for shape in checked for t in shape._terms()], radii.pop(), "ConvexUnion")
-        terms = [_with_ball(t, shape._rounding()) for shape in checked for t in shape._terms()]
+        terms = [t for shape in checked for t in layout.scaled_terms(shape._terms(), shape._rounding(), np.ones(3))]
         return flattened(terms, 0.0, "ConvexUnion")
 
 
@@ -640,20 +640,14 @@ def bounded(shape: Any, what: str, name: str) -> Shape:
     return shape
 
 
-def _with_ball(term: Term, radius: float) -> Term:
-    if radius == 0.0:
-        return term
-    return [*term, Part(layout.ELLIPSOID, 0, np.full(3, radius), np.eye(3), np.zeros(3))]
-
-
 def flattened(terms: list[Term], radius: float, what: str) -> Composed:
-    """Return the hull of sums of parts, inflated by a radius. Raise if there are too many parts."""
+    """Return the hull of terms, inflated by a radius. Raise an error in the name of ``what`` for too many parts."""
     check_count(terms, what)
     return Composed._from_terms(terms, number(radius, f"{what}: radius", zero=True))
 
 
 def check_count(terms: list[Term], what: str) -> None:
-    """Raise if terms have too many parts."""
+    """Raise if terms have more than `MOST_PARTS` parts. ``what`` is the caller's name in the error."""
     parts = sum(map(len, terms))
     if parts > MOST_PARTS:
         raise ShapeError(

@@ -124,7 +124,7 @@ class Capsule(Curved):
 
     @property
     def volume(self) -> float:
-        """Volume, the sum of a cylinder's and a ball's."""
+        """Volume, the sum of the volumes of a cylinder and a ball."""
         return pi * self.radius**2 * (self.height + 4.0 / 3.0 * self.radius)
 
     def _ball(self) -> tuple[Array, float]:
@@ -149,9 +149,9 @@ class Capsule(Curved):
 
 @inlined
 def support_cylinder(f: Array, d: Vec3) -> Vec3:
-    """Return the rim point along d of the cylinder with radius f[0], half height f[1].
+    """Return the rim point farthest along d of the cylinder with radius f[0] and half height f[1].
 
-    For d along the axis, all points of the cap are equally far, and the result is the cap's centre.
+    If d is along the axis, all points of a cap are equally far, and the result is the centre of the cap.
     """
     z = f[1] if d[2] >= 0.0 else -f[1]
     r = sqrt(d[0] * d[0] + d[1] * d[1])
@@ -214,7 +214,7 @@ class Cylinder(Curved):
 
 @inlined
 def support_cone(f: Array, d: Vec3) -> Vec3:
-    """Return the apex, or the rim point along d, of the cone with radius f[0] and half height f[1]."""
+    """Return the farthest point along d, the apex or a rim point, of the cone with radius f[0] and half height f[1]."""
     r = sqrt(d[0] * d[0] + d[1] * d[1])
     if 2.0 * f[1] * d[2] >= f[0] * r:
         return (0.0, 0.0, f[1])
@@ -230,9 +230,9 @@ class Cone(Curved):
     Parameters
     ----------
     radius : float
-        Radius of the base.
+        Radius of the base, more than 0.
     height : float
-        Distance from base to apex.
+        Distance from base to apex, more than 0.
 
     Raises
     ------
@@ -284,7 +284,7 @@ class Cone(Curved):
 
 @inlined
 def support_ellipsoid(f: Array, d: Vec3) -> Vec3:
-    """Return the surface point with outward normal d of the ellipsoid with radii f[:3]."""
+    """Return the farthest point along d of the ellipsoid with radii f[:3]; d has any length."""
     x, y, z = f[0] * d[0], f[1] * d[1], f[2] * d[2]
     n = sqrt(x * x + y * y + z * z)
     if not n > NO_LENGTH:
@@ -298,7 +298,7 @@ class Ellipsoid(Curved):
     Parameters
     ----------
     radii : (3,) float
-        Half axes along x, y, z.
+        Half axes along x, y and z, each more than 0.
 
     Raises
     ------

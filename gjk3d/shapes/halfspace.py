@@ -20,9 +20,10 @@ class Halfspace(Shape):
     Parameters
     ----------
     normal : (3,) float
-        The outward normal, of any length except zero. ``offset`` is divided by this length too.
+        The outward normal, of any length except zero.
     offset : float
-        Distance of the surface from the origin along the normal.
+        Greatest value of ``normal . x``. The shape stores ``normal`` and ``offset`` divided by the length of the
+        normal, so the stored offset is the signed distance of the surface from the origin.
 
     Raises
     ------
@@ -44,7 +45,7 @@ class Halfspace(Shape):
     normal: Array
     offset: float
     _kind = Kind.HALFSPACE
-    _sides = 1.0  #: number of sides of its surface that are outside
+    _sides = 1.0  #: number of sides of the surface that are outside the shape
 
     def __init__(self, normal: VectorLike, offset: float = 0.0) -> None:
         name = type(self).__name__
@@ -88,8 +89,8 @@ class Halfspace(Shape):
         return inside
 
     def _heights(self, points: Array) -> tuple[Array, Array]:
-        """Return the heights of points, (n, 3), above the surface, and the tolerance for points on the surface."""
-        # roundings of three products, two sums and a difference; on the surface the offset is at most the first term
+        """Return the signed heights of (n, 3) points above the surface, and the rounding error of each height."""
+        # roundings of three products, two sums and a difference
         slack = 4.0 * UNIT_ROUNDOFF * (np.abs(points) @ np.abs(self.normal) + abs(self.offset))
         return points @ self.normal - self.offset, slack
 
@@ -108,7 +109,7 @@ class Halfspace(Shape):
         return Halfspace(self.normal, self.offset + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the half-space of the scaled points; see `Shape.scaled`."""
+        """Return the half-space or plane of the scaled points; see `Shape.scaled`."""
         return type(self)(self.normal / factors3(factors), self.offset)
 
     def _moved(self, rotation: Array, translation: Array) -> Shape:
@@ -125,9 +126,10 @@ class Plane(Halfspace):
     Parameters
     ----------
     normal : (3,) float
-        A normal of the plane, of any length except zero. ``offset`` is divided by this length too.
+        A normal of the plane, of any length except zero.
     offset : float
-        Distance of the plane from the origin along the normal.
+        Value of ``normal . x`` on the plane. The shape stores ``normal`` and ``offset`` divided by the length of the
+        normal, so the stored offset is the signed distance of the plane from the origin.
 
     Raises
     ------
@@ -155,15 +157,6 @@ class Plane(Halfspace):
     _kind = Kind.PLANE
     _sides = 2.0
 
-    def support(self, directions: Rows) -> Array:
-        """Raise UnboundedShapeError, since most directions have no farthest point; see `Shape.support`."""
-        return super().support(directions)
-
-    @property
-    def bounds(self) -> Array:
-        """Raise UnboundedShapeError, so ``hasattr(shape, "bounds")`` is False."""
-        return super().bounds
-
     @property
     def volume(self) -> float:
         """Volume, which is 0."""
@@ -173,14 +166,6 @@ class Plane(Halfspace):
         height, slack = self._heights(points)
         inside: Bools = np.abs(height) <= slack
         return inside
-
-    def surface(self, resolution: int = 32) -> measure.Surface:
-        """Raise UnboundedShapeError, since the plane is unbounded; see `Shape.surface`."""
-        return super().surface(resolution)
-
-    def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the plane of the scaled points; see `Shape.scaled`."""
-        return super().scaled(factors)
 
     def inflated(self, radius: float) -> Shape:
         """Return the plane for a radius of 0. Other radii raise UnboundedShapeError; see `Shape.inflated`."""

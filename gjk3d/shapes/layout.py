@@ -1,12 +1,12 @@
 """The layout of a shape for the kernels, and the terms of composed shapes.
 
-A shape is two flat arrays. The module has the range of lengths that they support, too.
+A shape is two flat arrays. The module also defines the range of lengths that the kernels support.
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         for a composed shape 5 ints per part: term, kind, vertex count, offset of its numbers, offset of its placement
         for a user's support mapping the vertex count is the address of the function
-        for a large hull the part count is the grid of its table of directions, and the nodes of the table follow, see
-        `gjk3d.geometry.points`
+        for a large hull the part count is the grid size of its table of directions, and the nodes of the table follow,
+        see `gjk3d.geometry.points`
 floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers of the core
         rho is a bound of the distance of the core's points from its centre
         slack is a bound of the distance between the stored core and the exact shape
@@ -59,7 +59,10 @@ _SIGN = np.int64(-(2**63))
 
 
 def in_range(values: Array, what: str) -> None:
-    """Raise if the largest of some lengths is outside the range of the kernels. Zeros are ignored."""
+    """Raise if the largest of some lengths is outside the range of the kernels. A largest length of 0 is allowed.
+
+    ``what`` names the argument in the error.
+    """
     largest = float(np.abs(values).max(initial=0.0))
     if largest > GREATEST or 0.0 < largest < LEAST:
         raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}. Use another unit.")
@@ -73,7 +76,7 @@ def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:
     if ints[KIND] == HULL:  # the vertices define the table
         ints, floats = ints[:INT_HEAD], floats[: FLOAT_HEAD + 3 * ints[VERTICES]]
     bits = (floats + 0.0).view(np.int64)
-    bits ^= (bits >> 63) | _SIGN  # all bits of a negative number, and the sign of others
+    bits ^= (bits >> 63) | _SIGN  # flips all bits of a negative number, and only the sign bit of other numbers
     return ints.tobytes(), bits.astype(">i8").tobytes()
 
 
@@ -84,7 +87,10 @@ _ALIKE = 4.0 * UNIT_ROUNDOFF  #: relative tolerance for the lengths and right an
 
 
 class Part(NamedTuple):
-    """A primitive, affinely placed: one summand of a composed shape."""
+    """A primitive with its placement x -> matrix x + offset. A sum of parts is a term of a composed shape.
+
+    ``vertices`` is the vertex count of a hull, or the address of a user's function. ``numbers`` are those of the core.
+    """
 
     kind: int
     vertices: int
@@ -102,12 +108,12 @@ def turned(matrix: Array, v: Array) -> Array:
 
 
 def length(v: Array) -> Array:
-    """Return the length of a vector, or of each vector of a stack; both have the same bits."""
+    """Return the length of a vector, or of each vector of a stack, with the same bits in both cases."""
     return np.asarray(np.sqrt(v[..., None, :] @ v[..., :, None])[..., 0, 0])
 
 
 def corners(part: Part) -> Array:
-    """Return the vertices of a part that is a polytope, before its placement."""
+    """Return the vertices, (n, 3), of a part that is a polytope, before its placement."""
     n = part.numbers
     if part.kind == POINT:
         return np.zeros((1, 3))
@@ -119,9 +125,9 @@ def corners(part: Part) -> Array:
 
 
 def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
-    """Return the symmetry of a sum of parts, and its axis; NONE unless all parts revolve about parallel lines.
+    """Return the symmetry of the hull of some terms, and the direction of its axis.
 
-    A hull of several terms has the symmetry NONE.
+    A single term has a symmetry if all its parts revolve about parallel lines. Several terms have the symmetry NONE.
     """
     kind, axis = BALL, np.zeros(3)
     if len(terms) > 1:
@@ -137,8 +143,8 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
     return kind, axis
 
 
-def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:
-    """Return stretched terms and their radius, which is 0: the ball of the radius becomes an ellipsoid in each term."""
+def scaled_terms(terms: list[Term], radius: float, factors: Array) -> list[Term]:
+    """Return terms scaled along the axes. The ball of the radius, if it is not 0, becomes an ellipsoid in each term."""
     matrix = np.diag(factors)
     out = [
         [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
@@ -146,11 +152,11 @@ def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list
     if radius > 0.0:
         ball = Part(ELLIPSOID, 0, np.abs(factors) * radius, np.eye(3), np.zeros(3))
         out = [[*term, ball] for term in out]
-    return out, 0.0
+    return out
 
 
 def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[Term]:
-    """Return rigidly moved terms. The translation is added to the first part of each term."""
+    """Return terms moved by a rotation and a translation, which is added to the first part of each term only."""
     zero = np.zeros(3)
     return [
         [
@@ -164,7 +170,7 @@ def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[
 
 
 def core_reach(kind: int, numbers: Array) -> Array:
-    """Return a bound of the distance of a primitive core's points from its centre, rounded up."""
+    """Return an upper bound of the distance of a primitive's points from its centre, for each row of ``numbers``."""
     if kind == POINT:
         return np.zeros(numbers.shape[:-1])
     if kind == HULL:
@@ -173,30 +179,31 @@ def core_reach(kind: int, numbers: Array) -> Array:
         reach = np.max(numbers, axis=-1)
     elif kind == SUPPORT:
         reach = numbers[..., 3]
-    else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
+    else:  # numbers of a segment: half vector; of a box: half extents; of a cylinder or cone: radius, half height
         reach = np.sqrt((numbers**2).sum(axis=-1))
     return np.asarray(reach * (1.0 + 1e-15))
 
 
 def core_inner(kind: int, numbers: Array) -> float:
-    """Return the radius of a ball inside a primitive core about its centre, rounded down; 0 if unknown.
+    """Return the radius of a ball about a primitive's centre that is inside the primitive, or 0 if none is known.
 
-    The radius is almost 0 if only the centre itself is known to be in the core.
+    For a point or a segment the radius is almost 0, because the centre is in the primitive.
     """
     if kind in (POINT, SEGMENT):
         return 1e-302  # below the least error of a pair, and not subnormal, which would be slow
     if kind == CONE:
         radius, half = numbers.tolist()
         return float(half * (radius / hypot(radius, 2.0 * half)) * (1.0 - 1e-15))
-    if kind in (BOX, CYLINDER, ELLIPSOID):  # half extents; radius, half height; radii
+    if kind in (BOX, CYLINDER, ELLIPSOID):  # numbers: half extents; radius and half height; radii
         return float(numbers.min())
     return 0.0
 
 
 def hull_inner(corners: Array, slack: float) -> float:
-    """Return the radius of a ball inside a hull about its centre; ``corners`` are triangles (m, 3, 3) about the centre.
+    """Return the radius of a ball about a hull's centre that is inside the hull.
 
-    The error of a plane through three corners is subtracted. This error is large if the corners are nearly collinear.
+    ``corners`` are the faces, (m, 3, 3), relative to the centre. ``slack`` is the error of the faces. The rounding
+    error of a plane through three corners is subtracted too. It is large if the corners are nearly collinear.
     """
     size = float(np.abs(corners).max(initial=0.0))
     n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -206,7 +213,7 @@ def hull_inner(corners: Array, slack: float) -> float:
 
 
 def about_middle(part: Part) -> Array:
-    """Return the numbers of a part; the vertices of a hull are relative to the middle of their box."""
+    """Return the numbers of a part. The vertices of a hull are moved, so that their bounding box is centred at 0."""
     if part.kind != HULL:
         return part.numbers
     vertices = _vertices(part.numbers)
@@ -214,7 +221,7 @@ def about_middle(part: Part) -> Array:
 
 
 def hull_middle(part: Part) -> Array:
-    """Return the middle of a hull's box after the part's matrix, without its offset; zero for other kinds."""
+    """Return the middle of a hull's bounding box times the part's matrix, without the offset; zero for other kinds."""
     return turned(part.matrix, _middle(_vertices(part.numbers))) if part.kind == HULL else np.zeros(3)
 
 
@@ -228,14 +235,14 @@ def _middle(vertices: Array) -> Array:
 
 
 def symmetry(part: Part) -> tuple[int, Array]:
-    """Return the symmetry of a part about a line through its centre, and the direction of this line."""
+    """Return the symmetry of a part (NONE, REVOLVED or BALL), and the direction of the axis through its centre."""
     none = NONE, np.zeros(3)
     if part.kind == POINT:
         return BALL, np.zeros(3)
     m, n = part.matrix, part.numbers
     if part.kind == SEGMENT or (part.kind == HULL and part.vertices <= 2):
         ends = m @ n.reshape(3, -1)
-        is_single = ends.shape[1] == 1  # half of a segment, on the line by itself
+        is_single = ends.shape[1] == 1  # a SEGMENT stores its half vector, which defines the axis alone
         far = ends[:, 0 if is_single else np.linalg.norm(ends, axis=0).argmax()]
         long = float(np.linalg.norm(far))
         if long == 0.0:
@@ -246,7 +253,7 @@ def symmetry(part: Part) -> tuple[int, Array]:
         off = np.linalg.norm(np.cross(axis, ends, axisa=0, axisb=0), axis=1).max()
         return (REVOLVED, axis) if off <= _ALIKE * long else none
     if part.kind in (CYLINDER, CONE, ELLIPSOID):
-        # the images of the half axes: at right angles, and two of one length
+        # revolved if the images of the half axes are orthogonal, and two of them have equal lengths
         radii = n if part.kind == ELLIPSOID else np.array([n[0], n[0], 2.0 * n[0]])
         ends = m * radii if part.kind == ELLIPSOID else m
         lengths = np.linalg.norm(ends, axis=0)

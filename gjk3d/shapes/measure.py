@@ -4,8 +4,8 @@ Surfaces are closed triangle meshes, wound outward, with every vertex on the tru
 
 Measures are the smallest enclosing ball, a small oriented box, volume, area and mean curvature.
 
-Points of any size and place are first recentred and scaled by a power of two. Kernels expect directions as (3, n): all
-x, then all y, then all z.
+Points are first recentred and scaled by a power of two to about unit size. Kernels expect directions as (3, n): all x,
+then all y, then all z.
 """
 
 from __future__ import annotations
@@ -43,24 +43,16 @@ class Surface(NamedTuple):
     faces: Ints
 
 
-FINEST = 4096  #: segments of a full turn, at most, to limit memory
+FINEST = 4096  #: most segments of a full turn, a limit of memory
 
 
 def sphere(radius: float, resolution: int = 32) -> Surface:
-    """Return the mesh of a sphere about the origin.
-
-    Parameters
-    ----------
-    radius : float
-        Radius.
-    resolution : int
-        Segments of a full turn.
-    """
+    """Return the mesh of a sphere about the origin. ``resolution`` is the number of segments of a full turn."""
     return ellipsoid((radius, radius, radius), resolution)
 
 
 def ellipsoid(radii: ArrayLike, resolution: int = 32) -> Surface:
-    """Return the mesh of an ellipsoid about the origin, by circles of latitude."""
+    """Return the mesh of an ellipsoid about the origin, with vertices on circles of latitude about z."""
     vertices, faces = _revolve(_half_circle(resolution), resolution)
     return Surface(vertices * np.asarray(radii, dtype=np.float64), faces)
 
@@ -70,7 +62,7 @@ def capsule(radius: float, height: float, resolution: int = 32) -> Surface:
     _check(resolution)
     profile = _half_circle(resolution if resolution % 4 == 0 else resolution + 4 - resolution % 4) * radius
     if height > 0.0:
-        middle = len(profile) // 2  # a point of the equator, which becomes two
+        middle = len(profile) // 2  # the equator of the sphere becomes the two rims of the cylinder
         profile = np.concatenate([profile[: middle + 1], profile[middle:]])
         profile[: middle + 1, 1] -= height / 2
         profile[middle + 1 :, 1] += height / 2
@@ -101,16 +93,10 @@ def box(extents: ArrayLike) -> Surface:
 def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Surface:
     """Return the mesh of any bounded convex shape: the hull of its support points.
 
-    The first directions are the vertices of a sphere of this resolution. The normals of the resulting faces are the
-    next directions, as long as the new support points are farther outside than the error of the sphere's faces. A flat
-    shape gives its polygon on both sides. A segment or a point gives vertices and an empty array of faces.
-
-    Parameters
-    ----------
-    support : callable
-        A function of (n, 3) directions that returns the (n, 3) farthest points along them.
-    resolution : int
-        Segments of a full turn.
+    The first directions are the vertices of a sphere of this resolution. The next directions are the normals of the
+    hull's faces, in up to six rounds. The rounds end when no support point is farther outside the hull than the chord
+    error of the resolution. A flat shape gives its polygon on both sides. A segment or a point gives vertices and an
+    empty array of faces. ``support`` is a function of (n, 3) directions that returns the (n, 3) farthest points.
     """
     directions = np.concatenate([np.eye(3), -np.eye(3), sphere(1.0, resolution).vertices])
     points = np.ascontiguousarray(support(directions), dtype=np.float64)
@@ -135,7 +121,7 @@ def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Sur
 
 
 def _half_circle(resolution: int) -> Array:
-    """Return points (rho, z) of a unit half circle from the south pole to the north pole, mirrored bit for bit."""
+    """Return points (rho, z) of a unit half circle, from the south to the north pole, symmetric to the last bit."""
     _check(resolution)
     count = max(2, (resolution + 1) // 2)
     angle = np.pi * (np.arange(count + 1) / count - 0.5)
@@ -145,14 +131,9 @@ def _half_circle(resolution: int) -> Array:
 
 
 def _check(resolution: int) -> None:
-    if not isinstance(resolution, Integral):
-        raise ShapeError(f"resolution is {resolution!r}, expected a whole number of segments for a full turn")
-    if resolution < 3:
-        raise ShapeError(f"resolution is {resolution}, expected at least 3 segments for a full turn")
-    if resolution > FINEST:
+    if not isinstance(resolution, Integral) or not 3 <= resolution <= FINEST:
         raise ShapeError(
-            f"resolution is {resolution}, expected at most {FINEST} segments for a full turn, or 16 million "
-            "triangles of a sphere"
+            f"resolution is {resolution!r}, expected a whole number from 3 to {FINEST}: the segments of a full turn"
         )
 
 
@@ -189,7 +170,10 @@ def _split(quads: Ints) -> Ints:
 
 
 def about_unit_size(points: Array) -> tuple[Array, Array, int]:
-    """Return points recentred and scaled by a power of two to about unit size, their origin, and the exponent."""
+    """Return points recentred and scaled by a power of two to about unit size, their former middle, and the exponent.
+
+    The original points are ``middle + points * 2**exponent``.
+    """
     top = int(np.frexp(np.abs(points).max())[1])
     local = np.ldexp(points, -top)
     middle = 0.5 * (local.min(axis=0) + local.max(axis=0))
@@ -198,30 +182,18 @@ def about_unit_size(points: Array) -> tuple[Array, Array, int]:
     return np.ldexp(local, -size), np.ldexp(middle, top), top + size
 
 
-_MEMBERS = 5  #: points that determine a ball, and one more
-_NO_PLANE = 1e-14  #: relative distance of an edge from the span of the others, below which it is in this span
-# a center from a smaller distance would only cost time, since its radius is measured, but 0 does not define a center
+_MEMBERS = 5  #: up to four points that determine a ball, and a point to be added
+#: relative distance of an edge from the span of the earlier edges, below which the edge counts as in this span
+_NO_PLANE = 1e-14
+# A smaller value would only cost time, because the radius about each centre is measured. 0 does not define a centre.
 
 
 def minimal_ball(points: Array) -> tuple[Array, float]:
-    """Return the smallest ball that contains all points.
+    """Return the centre and the radius of the smallest ball that contains all points, (n, 3) with n >= 1.
 
-    Parameters
-    ----------
-    points : (n, 3) float
-        Finite points, at least one, in any position.
-
-    Returns
-    -------
-    center : (3,) float
-        Centre.
-    radius : float
-        Least radius to about 1e-15, rounded up so that the ball contains all points.
-
-    Notes
-    -----
-    The pivoting is that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to
-    the few points that determine the ball, and the smallest ball of these points is searched among all their subsets.
+    The relative error of the radius is about 1e-15. It is rounded up, so that the ball contains all points. The
+    pivoting is that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to the
+    few points that determine the ball, and the smallest ball of these points is searched among all their subsets.
     """
     local, origin, exponent = about_unit_size(points)
     center = np.zeros(3)
@@ -234,7 +206,10 @@ def minimal_ball(points: Array) -> tuple[Array, float]:
 
 @single_entry
 def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
-    """Write the centre of the smallest ball of points (3n) to ``center``, 0 at first. ``carriers`` is scratch."""
+    """Write the centre of the smallest ball that contains all points to ``center``, which must be 0 at the start.
+
+    ``points`` are the coordinates of one point after another, (3 n,). ``carriers`` is scratch for five indices.
+    """
     count, reached, best = 0, -1.0, inf
     at = (0.0, 0.0, 0.0)
     for _ in range(20 + 4 * (len(points) // 3)):
@@ -250,20 +225,21 @@ def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
         is_carrier = False
         for k in range(count):
             is_carrier = is_carrier or carriers[k] == far
-        if is_carrier or best <= reached:  # nothing is outside, or only by rounding
+        if is_carrier or best <= reached:  # no point is outside by more than rounding
             break
         carriers[count] = far
-        count, at, radius = _carried(points, carriers, count + 1)
+        count, at, radius = _smallest_ball(points, carriers, count + 1)
         if radius <= reached:
             break
         reached = radius
 
 
 @kernel
-def _carried(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
-    """Return the number of points that determine the ball of at most five points, its centre and squared radius.
+def _smallest_ball(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
+    """Compute the smallest ball of the points whose indices are the first ``count``, at most five, of ``carriers``.
 
-    The indices of these points are moved to the front of ``carriers``.
+    Returns the number of points that determine the ball, its centre, and its squared radius. The indices of the
+    determining points are moved to the front of ``carriers``.
     """
     best, center, chosen = inf, (0.0, 0.0, 0.0), 1
     for size in range(1, 5):
@@ -297,10 +273,10 @@ def _bits(subset: int) -> int:
 
 @kernel
 def _circumcenter(points: Array, members: Ints, subset: int) -> tuple[bool, Vec3]:
-    """Return whether the span of a subset of points contains a point at equal distance from all, and this point.
+    """Return whether the affine span of a subset of points contains a point at equal distance from all, and this point.
 
-    The point starts at the first of the subset. Each edge from there moves it along the component of the edge that is
-    orthogonal to the earlier edges.
+    Bit k of ``subset`` selects the point with index ``members[k]``. The search starts at the first point of the subset.
+    For each other point it moves along the component of the edge to this point that is orthogonal to earlier edges.
     """
     first, directions = -1, 0
     middle = corner = first_axis = second_axis = (0.0, 0.0, 0.0)
@@ -329,44 +305,31 @@ def _circumcenter(points: Array, members: Ints, subset: int) -> tuple[bool, Vec3
     return True, (corner[0] + middle[0], corner[1] + middle[1], corner[2] + middle[2])
 
 
-NORMALS = 500  # face normals tried for an oriented box, at most: those of the largest faces
-SCANS = 2_000_000  # normals times vertices, at most
-CROSSED = 100  # normals of two edges tried, at most: those along which the body is thinnest
-EDGES = 60  # edges for these normals, at most: the longest ones
-TURNS = (
-    60  # rotations of the best box, at most; finely meshed curved shapes would improve a millionth thousands of times
-)
-FLOOR = 1e-13  # extents below this part of the size count as this, so that flat boxes compare by their area
-#: directions that are closer than this are tried once, since even for a thin hull they are equally good
+NORMALS = 500  #: most face normals that are tried for an oriented box; the largest faces come first
+SCANS = 2_000_000  #: limit of the number of normals times the number of vertices
+CROSSED = 100  #: most normals of two edges that are tried; directions in which the body is thinnest come first
+EDGES = 60  #: most edges for these normals; the longest edges come first
+#: most rotations of the best box; for finely meshed curved shapes thousands of rotations would each gain a millionth
+TURNS = 60
+FLOOR = 1e-13  #: least extent of a box, relative to the greatest, in comparisons: flat boxes are compared by area
+#: greatest difference of equal directions; only one of them is tried
 _COINCIDENT = 1e-13
-_LEVEL = 1e-6  #: sine between two edges below which they have no normal
+_LEVEL = 1e-6  #: sine between two edges, below which the edges count as parallel
 
 
 def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
-    """Return a small box that contains a convex mesh: no larger than any box flush with a face, or along the axes.
+    """Return the pose and the extents of a small box that contains a convex mesh.
 
-    Parameters
-    ----------
-    vertices : (n, 3) float
-        Vertices; n >= 1.
-    faces : (m, 3) int
-        Triangles of the hull of the vertices, a closed surface. Empty for collinear or single vertices.
+    The columns of the pose's rotation are the axes of the box, and its translation is the centre. The extents are full
+    lengths. The box is never larger than the axis-aligned box. ``vertices`` are (n, 3) with n >= 1. ``faces``, (m, 3),
+    are the closed surface of the hull, empty for collinear or single vertices.
 
-    Returns
-    -------
-    pose : (4, 4) float
-        Axes of the box in the columns, a rotation, and its centre.
-    extents : (3,) float
-        Full lengths along the axes.
-
-    Notes
-    -----
     A smallest box has a side flush with a face, or two adjacent sides flush with edges (O'Rourke, Finding minimal
     enclosing boxes, 1985). One side of a candidate is therefore on a face, or parallel to two edges. The box is rotated
     about the normal of this side until it is flush with an edge of the outline. The best box is then rotated about each
-    of its three axes while that makes it smaller, at most ``TURNS`` times. The normals of the largest faces are tried,
-    at most ``NORMALS``, and fewer but at least 20 for many thousands of vertices. At most ``CROSSED`` normals of two
-    edges are tried. The true smallest box may be slightly smaller.
+    of its three axes while the rotation makes the box smaller, at most ``TURNS`` times. At most ``NORMALS`` face
+    normals are tried, those of the largest faces. This limit falls to 20 for many thousands of vertices. At most
+    ``CROSSED`` normals of two edges are tried. The true smallest box may be slightly smaller.
     """
     local, origin, exponent = about_unit_size(np.ascontiguousarray(vertices))
     axes = np.eye(3)
@@ -384,7 +347,10 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
 
 
 def _line(points: Array) -> tuple[Array, Array, int]:
-    """Return `_candidates` of collinear points: one normal orthogonal to their line, or no normal for one point."""
+    """Return what `_candidates` returns, for collinear points without faces.
+
+    There is one normal, orthogonal to the line, or no normal if all points coincide.
+    """
     first = points[(points**2).sum(axis=1).argmax()]
     step = points[((points - first) ** 2).sum(axis=1).argmax()] - first
     normal = np.cross(np.eye(3)[np.abs(step).argmin()], step)
@@ -393,9 +359,9 @@ def _line(points: Array) -> tuple[Array, Array, int]:
 
 
 def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
-    """Return twice the area vectors of faces, the normals to try, and how many of them belong to faces.
+    """Return the doubled area vectors of faces (3, m), the normals to try (3, k), and the number of face normals.
 
-    The normals of faces come first, those of the largest faces at the front.
+    The face normals come first, sorted by decreasing area. Normals of two edges follow.
     """
     count = len(faces)
     areas, sizes = np.empty((3, count)), np.empty(count)
@@ -417,7 +383,10 @@ def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
 
 @single_entry
 def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Array2, lengths: Array1) -> int:
-    """Write twice the area vectors of faces, unit vectors along edges, and their lengths; return the edge count."""
+    """Write the doubled area vectors of faces and their lengths, and unit vectors along edges and the edges' lengths.
+
+    Returns the number of edges.
+    """
     count = 0
     for k in range(faces.shape[0]):
         for i in range(3):
@@ -439,7 +408,10 @@ def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Ar
 
 @single_entry
 def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -> int:
-    """Write unit normals, each orthogonal to two edges, and the points' widths to row 0; return the normal count."""
+    """Write unit vectors orthogonal to two edges to ``normals``, and the extents of points along them to ``widths[0]``.
+
+    Returns the number of normals.
+    """
     count = 0
     for i in range(edges.shape[1]):
         edge = (edges[0, i], edges[1, i], edges[2, i])
@@ -464,13 +436,13 @@ def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -
 
 @single_entry
 def tightest(
-    points: Array2, areas: Array2, normals: Array2, faces: int, most: int, tried: Array2, room: Array2, index: Ints2,
+    points: Array2, areas: Array2, normals: Array2, faces: int, most: int, tried: Array2, flat: Array2, index: Ints2,
     axes: Array2,
 ) -> None:  # fmt: skip
-    """Write the axes of the smallest box into the rows of ``axes``, which are a rotation at the start.
+    """Write the axes of the smallest box into the rows of ``axes``, which contain a rotation at the start.
 
-    The first ``faces`` normals belong to faces, and at most ``most`` distinct ones of these are tried. ``areas`` are
-    twice the area vectors of the faces. ``tried`` to ``index`` are scratch.
+    The first ``faces`` normals belong to faces, and at most ``most`` different ones of these are tried. ``areas`` are
+    the doubled area vectors of the faces. ``tried``, ``flat`` and ``index`` are scratch.
     """
     least = _floored(
         _width(points, (axes[0, 0], axes[0, 1], axes[0, 2])),
@@ -485,19 +457,19 @@ def tightest(
         tried[0, count], tried[1, count], tried[2, count] = z
         count += 1
         height = _width(points, z)
-        # the area of the outline times the height is a lower bound for every box on this side
-        if height * _shadow(areas, z) <= least:
-            cost, x = _flush(points, z, height, room, index)
+        # the area of the outline times the height is a lower bound of the volume of every box with axis z
+        if height * _projected_area(areas, z) <= least:
+            cost, x = _flush(points, z, height, flat, index)
             if cost < least * (1.0 - 1e-12):
                 least = cost
                 _put_axes(axes, x, z)
     axis = 0
     for _ in range(TURNS):
-        if axis == 3:  # three rotations without gain
+        if axis == 3:  # no rotation about one of the three axes made the box smaller
             return
         # axes are computed from earlier axes, so without `unit` the error of their length would double at each gain
         z = unit((axes[axis, 0], axes[axis, 1], axes[axis, 2]))
-        cost, x = _flush(points, z, _width(points, z), room, index)
+        cost, x = _flush(points, z, _width(points, z), flat, index)
         axis += 1
         if cost < least * (1.0 - 1e-9):
             least = cost
@@ -515,7 +487,7 @@ def _put_axes(axes: Array, x: Vec3, z: Vec3) -> None:
 
 @kernel
 def _was_tried(tried: Array, count: int, z: Vec3) -> bool:
-    """Return whether one of the first directions is z or -z."""
+    """Return whether one of the first ``count`` columns of ``tried`` is z or -z."""
     for k in range(count):
         x, y, w = tried[0, k], tried[1, k], tried[2, k]
         if abs(x - z[0]) <= _COINCIDENT and abs(y - z[1]) <= _COINCIDENT and abs(w - z[2]) <= _COINCIDENT:
@@ -527,7 +499,7 @@ def _was_tried(tried: Array, count: int, z: Vec3) -> bool:
 
 @kernel
 def _width(points: Array, d: Vec3) -> float:
-    """Return the extent of points along a direction."""
+    """Return the extent of points along the unit vector d."""
     low, high = inf, -inf
     for i in range(points.shape[0]):
         along = points[i, 0] * d[0] + points[i, 1] * d[1] + points[i, 2] * d[2]
@@ -537,8 +509,8 @@ def _width(points: Array, d: Vec3) -> float:
 
 
 @kernel
-def _shadow(areas: Array, z: Vec3) -> float:
-    """Return the area of a convex body's outline across z, from twice its faces' area vectors."""
+def _projected_area(areas: Array, z: Vec3) -> float:
+    """Return the area of the projection of a convex body along z. ``areas`` are its doubled area vectors."""
     total = 0.0
     for k in range(areas.shape[1]):
         total += abs(areas[0, k] * z[0] + areas[1, k] * z[1] + areas[2, k] * z[2])
@@ -547,7 +519,7 @@ def _shadow(areas: Array, z: Vec3) -> float:
 
 @kernel
 def _floored(x: float, y: float, z: float) -> float:
-    """Return the volume of a box whose extents are raised to a minimum, so that flat boxes are compared by area."""
+    """Return the volume of a box with extents x, y and z. Small extents are raised to `FLOOR` times the greatest."""
     least = FLOOR * max(x, y, z)
     return max(x, least) * max(y, least) * max(z, least)
 
@@ -569,14 +541,17 @@ def _across(z: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def _flush(points: Array, z: Vec3, height: float, room: Array, index: Ints) -> tuple[float, Vec3]:
-    """Return the volume and the x axis of the smallest box with axis z that is flush with an edge of the outline."""
+def _flush(points: Array, z: Vec3, height: float, flat: Array, index: Ints) -> tuple[float, Vec3]:
+    """Return the volume and the x axis of the smallest box with axis z that is flush with an edge of the outline.
+
+    ``height`` is the extent of the points along z. ``flat`` and ``index`` are scratch.
+    """
     x, y = _across(z)
     for i in range(points.shape[0]):
-        room[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
-        room[1, i] = points[i, 0] * y[0] + points[i, 1] * y[1] + points[i, 2] * y[2]
-    sort_points(room, room.shape[1], index[0])
-    best, c, s = _calipers(room, index[1], _outline(room, index), height)
+        flat[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
+        flat[1, i] = points[i, 0] * y[0] + points[i, 1] * y[1] + points[i, 2] * y[2]
+    sort_points(flat, flat.shape[1], index[0])
+    best, c, s = _calipers(flat, index[1], _outline(flat, index), height)
     return best, (c * x[0] + s * y[0], c * x[1] + s * y[1], c * x[2] + s * y[2])
 
 
@@ -588,7 +563,10 @@ def _turn(flat: Array, i: int, j: int, k: int) -> float:
 
 @kernel
 def _outline(flat: Array, index: Ints) -> int:
-    """Write the corners of the hull of sorted points counter-clockwise to index[1] (Andrew); return their number."""
+    """Write the indices of the corners of a planar hull counter-clockwise to ``index[1]``; return their number.
+
+    ``flat`` contains the points (2, n), and ``index[0]`` their sorted order (Andrew's monotone chain).
+    """
     n = flat.shape[1]
     corners = index[1]
     count = 0  # by rounding a point may be a corner of the lower and of the upper chain
@@ -610,7 +588,10 @@ def _outline(flat: Array, index: Ints) -> int:
 
 @kernel
 def _calipers(flat: Array, corners: Ints, count: int, height: float) -> tuple[float, float, float]:
-    """Return the least volume over rectangles flush with an edge of a polygon, and the direction of that edge."""
+    """Return the least volume of a box of this height flush with an edge of a polygon, and the direction of the edge.
+
+    ``flat`` contains points (2, n). The first ``count`` of ``corners`` are the indices of the polygon's corners.
+    """
     best, best_c, best_s = _floored(0.0, 0.0, height), 1.0, 0.0
     if count > 1:
         best = inf
@@ -634,22 +615,16 @@ def _calipers(flat: Array, corners: Ints, count: int, height: float) -> tuple[fl
 
 
 def steiner_volume(volume: float, area: float, mean_curvature: float, radius: float) -> float:
-    """Return the volume of a convex body inflated by a radius, by Steiner's formula.
+    """Return the volume of a convex body inflated by ``radius``, by Steiner's formula.
 
-    Parameters
-    ----------
-    volume, area : float
-        Volume and area of the body. The area of a flat body includes both sides.
-    mean_curvature : float
-        Integral of mean curvature: for polytopes half the sum of edge length times exterior angle.
-    radius : float
-        The growth of the body on all sides.
+    The surface area of a flat body includes both sides. ``mean_curvature`` is the integral of the mean curvature. For a
+    polytope it is half the sum of edge length times exterior angle.
     """
     return volume + radius * (area + radius * (mean_curvature + radius * 4.0 / 3.0 * np.pi))
 
 
-_RESOLUTION = 192  #: segments of a full turn: the volume of a sphere is too small by 2 parts in 10 000
-_ROUNDS = 6
+_RESOLUTION = 192  #: segments of a full turn; with these the volume of a sphere is too small by 0.02 %
+_ROUNDS = 6  #: most rounds that add support points along the normals of faces
 
 
 class Measures(NamedTuple):
@@ -661,15 +636,11 @@ class Measures(NamedTuple):
 
 
 def measured(support: Callable[[Array], Array]) -> Measures:
-    """Return the measures of the hull of support points, along the directions of a fine sphere and the hull's normals.
+    """Return the measures of the hull of a shape's support points.
 
-    scipy computes the hull. The hull of `gjk3d.geometry` checks every face with every point, which takes half a minute
-    for 18 000 points and changes a volume only by rounding.
-
-    Parameters
-    ----------
-    support : callable
-        A function of (n, 3) directions that returns the (n, 3) farthest points along them.
+    The directions are the vertices of a fine sphere, then the normals of the hull's faces. scipy computes the hull. The
+    hull of `gjk3d.geometry` checks every face with every point. This check takes half a minute for 18 000 points, and
+    changes a volume only by rounding. ``support`` is a function as in `from_support`.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -678,7 +649,7 @@ def measured(support: Callable[[Array], Array]) -> Measures:
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     scale = float(np.abs(points - middle).max()) or 1.0
     points = (points - middle) / scale
-    chord = 1.0 - np.cos(np.pi / _RESOLUTION)  # greatest distance of the faces of the sphere from it
+    chord = 1.0 - np.cos(np.pi / _RESOLUTION)  # greatest distance of the faces of the fine sphere from the unit sphere
     try:
         hull = ConvexHull(points)
         for _ in range(_ROUNDS):
@@ -689,7 +660,7 @@ def measured(support: Callable[[Array], Array]) -> Measures:
                 break
             points = np.concatenate([points[hull.vertices], extremes[farther]])
             hull = ConvexHull(points)
-    except QhullError:  # flat
+    except QhullError:  # the points are coplanar
         flat = build_hull(np.ascontiguousarray(points))
         volume, area, curvature = flat.volume, flat.area, flat.mean_curvature
     else:
@@ -702,7 +673,7 @@ def _curvature(points: Array, hull: Any) -> float:
     faces, neighbours = hull.simplices, hull.neighbors
     normals = hull.equations[:, :3]
     total = 0.0
-    for k in range(3):  # the edge between the other two corners, once for each of its faces
+    for k in range(3):  # the edge opposite corner k; each edge is counted once for each of its two faces
         edge = points[faces[:, (k + 1) % 3]] - points[faces[:, (k + 2) % 3]]
         across = normals[neighbours[:, k]]
         sine = np.linalg.norm(np.cross(normals, across), axis=1)

@@ -25,14 +25,15 @@ from gjk3d.wording import cure_of_numbers, with_cure
 
 _COUNTS = (1 << COUNT_BITS) - 1
 _NUMBERS = (1 << 48) - 1  #: mask of an index, which lets the compiler see that it is not negative
-_LEAST, _GREATEST = 1e-290, 1e290  #: sizes of a component of a direction whose inverse is finite
+#: range of the largest component of a direction that the table supports; the inverse of the component must be finite
+_LEAST, _GREATEST = 1e-290, 1e290
 
 
 @kernel
 def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
-    """Return the farthest of n vertices along d. Ties go to the lowest index.
+    """Return the farthest of n vertices along d, the first one if several vertices are equally far.
 
-    The vertices are stored as all x, then all y, then all z.
+    ``f`` contains the x, then the y, then the z coordinates of all vertices.
     """
     dx, dy, dz = d
     x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
@@ -48,7 +49,10 @@ def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
 
 @kernel
 def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
-    """Return the farthest vertex along d, found by the table of directions, see `gjk3d.geometry.points`."""
+    """Return the farthest vertex of a large hull along d, by its table of directions, see `gjk3d.geometry.points`.
+
+    ``grid`` is the grid size of the table. ``nodes`` are its nodes. ``f`` contains n vertices and the table's entries.
+    """
     ax, ay, az = abs(d[0]), abs(d[1]), abs(d[2])
     if ax >= ay and ax >= az:
         side, m, u, v = (0 if d[0] > 0.0 else 1), ax, d[1], d[2]
@@ -78,10 +82,10 @@ def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
 
 
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
-    """Return kind, centre (3,) and numbers of a core with these vertices.
+    """Return kind, centre (3,) and numbers of a core with these vertices, (n, 3).
 
-    A shape far from the origin of its frame is stored relative to its middle, because small floats round less. Other
-    shapes keep the bits of their vertices.
+    The centre is the middle of the vertices if they are far from the origin of their frame, because smaller floats
+    round less. Otherwise the centre is 0, and the numbers have the bits of the vertices.
     """
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = low + (high - low) / 2
@@ -94,7 +98,7 @@ class HullSource(Protocol):
     """The points of a hull that is built when its vertices are first read."""
 
     def points(self) -> Array:
-        """Return the points."""
+        """Return the points, (n, 3) float."""
 
     def bulk(self) -> tuple[float, Array] | None:
         """Return volume and centroid of the hull, or None if only the built hull can provide them."""
@@ -175,7 +179,7 @@ class ConvexHull(Polytope):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Build a hull that `_later` made, and return the attribute."""
+            """Build the hull if `_later` created this shape, and return ``_vertices``."""
             if name != "_vertices" or "source" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             self._build(self._cache["source"].points())
@@ -309,7 +313,7 @@ class Point(Polytope):
 
 @inlined
 def support_segment(f: Array, d: Vec3) -> Vec3:
-    """Return the point +f[:3] or -f[:3] that is farther along d."""
+    """Return the end of a segment that is farther along d. The ends are f[:3] and -f[:3]."""
     x, y, z = f[0], f[1], f[2]
     if x * d[0] + y * d[1] + z * d[2] < 0.0:
         return (-x, -y, -z)
@@ -367,7 +371,7 @@ class Simplex(Polytope):
         v = rows(vertices, f"{kind}: vertices")
         if len(v) != self._COUNT:
             raise ShapeError(
-                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}. gk.ConvexHull accepts any number."
+                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}. Use gk.ConvexHull for another number."
             )
         self._set(_vertices=v)
 
@@ -439,7 +443,7 @@ class Tetrahedron(Simplex):
 
 @inlined
 def support_box(f: Array, d: Vec3) -> Vec3:
-    """Return the corner along d of the box with half extents f[:3]."""
+    """Return the farthest corner along d of the box with half extents f[:3]."""
     return (
         f[0] if d[0] >= 0.0 else -f[0],
         f[1] if d[1] >= 0.0 else -f[1],
@@ -483,8 +487,7 @@ class Box(Polytope):
     @property
     def vertices(self) -> Array:
         """The eight corners, (8, 3) float."""
-        signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-        return signs * self.extents
+        return measure.box(self.extents).vertices
 
     def _core(self) -> tuple[int, Any, Any]:
         return layout.BOX, np.zeros(3), self.extents / 2

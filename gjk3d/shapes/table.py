@@ -1,7 +1,8 @@
 """The list of all shapes, and the selection of the support mapping by the kind of core.
 
-A new shape adds one class and two lines. A shape with a new kind of core also needs a number in `layout`, features in
-`narrow.cores`, rays in `narrow.ray`, and an exact set in `exact.convex_sets`. A composed shape does not.
+A new shape needs a class, an entry in `SHAPES`, and an export in ``gjk3d/__init__.pyi``. A shape with a new kind of
+core also needs a number in `layout`, features in `narrow.cores`, rays in `narrow.ray`, and an exact set in
+`exact.convex_sets`. A shape that is composed of other shapes does not need these.
 """
 
 from __future__ import annotations
@@ -41,38 +42,24 @@ from gjk3d.typing import Array, Array1, Array2, Ints1
 
 #: all shapes that are defined by numbers; a `Support` is defined by a function
 SHAPES: tuple[type[Shape], ...] = (
-    Point,
-    Segment,
-    Triangle,
-    Tetrahedron,
-    Sphere,
-    Box,
-    Capsule,
-    Cylinder,
-    Cone,
-    Ellipsoid,
-    Plane,  # before its base class, for lookups by class
-    Halfspace,
-    ConvexHull,
-    Rounded,
-    Composed,
-)
+    Point, Segment, Triangle, Tetrahedron, Sphere, Box, Capsule, Cylinder, Cone, Ellipsoid,
+    Plane, Halfspace,  # a subclass precedes its base class, for lookups by class
+    ConvexHull, Rounded, Composed,
+)  # fmt: skip
 
 _HEAD = layout.FLOAT_HEAD
-_KIND, _VERTICES, _PARTS, _INT_HEAD, _PART_INTS = (
-    layout.KIND,
-    layout.VERTICES,
-    layout.PARTS,
-    layout.INT_HEAD,
-    layout.PART_INTS,
-)
+_KIND, _VERTICES, _PARTS = layout.KIND, layout.VERTICES, layout.PARTS
+_INT_HEAD, _PART_INTS = layout.INT_HEAD, layout.PART_INTS
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 _CYLINDER, _CONE, _COMPOSED, _SUPPORT = layout.CYLINDER, layout.CONE, layout.COMPOSED, layout.SUPPORT
 
 
 @inlined
 def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
-    """Return the farthest point along d of a primitive, relative to its centre; ``f`` has its numbers."""
+    """Return the farthest point of a primitive along d, relative to the centre of the primitive.
+
+    ``kind`` is a number of `layout`. ``count`` is the vertex count of a hull. ``f`` contains the numbers of the core.
+    """
     if kind == _BOX:
         return support_box(f, d)
     if kind == _HULL:
@@ -92,7 +79,10 @@ def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
 
 @kernel
 def support_composed(core: Core, d: Vec3) -> Vec3:
-    """Return the farthest point along d over all terms, each the sum of the farthest points of its parts."""
+    """Return the farthest point of a composed core along d, relative to the centre of the core.
+
+    The farthest point of a term is the sum of the farthest points of its parts. The farthest of these sums is returned.
+    """
     q, f = core
     best = (0.0, 0.0, 0.0)
     most = 0.0
@@ -117,7 +107,7 @@ def support_composed(core: Core, d: Vec3) -> Vec3:
 
 @inlined
 def support(core: Core, d: Vec3) -> Vec3:
-    """Return the farthest point of a core along d, relative to its centre."""
+    """Return the farthest point of a core along d, relative to the centre of the core. The radius is not included."""
     q, f = core
     kind = q[_KIND]
     if kind == _HULL and q[_PARTS] > 0:
@@ -129,7 +119,7 @@ def support(core: Core, d: Vec3) -> Vec3:
 
 @kernel
 def farthest_point(core: Core, d: Vec3) -> Vec3:
-    """Return the farthest point of a shape along a direction of any length, in the shape's frame, with the radius."""
+    """Return the farthest point of a shape along d, in the shape's frame. The radius is included; d has any length."""
     f = core.floats
     largest = max(abs(d[0]), abs(d[1]), abs(d[2]))
     if largest > 0.0:  # so that squares neither overflow nor vanish
@@ -142,7 +132,10 @@ def farthest_point(core: Core, d: Vec3) -> Vec3:
 
 @single_entry
 def support_rows(q: Ints1, f: Array1, directions: Array2, out: Array2) -> None:
-    """Fill out (n, 3) with the farthest points of a shape along directions, in the shape's frame, with the radius."""
+    """Write the farthest points of a shape along directions (n, 3) to ``out`` (n, 3), as `farthest_point` does.
+
+    ``q`` and ``f`` are the integers and floats of the shape, see `gjk3d.shapes.layout`.
+    """
     core = Core(q, f)
     for k in range(directions.shape[0]):
         out[k, 0], out[k, 1], out[k, 2] = farthest_point(core, (directions[k, 0], directions[k, 1], directions[k, 2]))

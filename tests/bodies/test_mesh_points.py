@@ -376,7 +376,7 @@ def test_points_beyond_the_range_of_lengths_are_named(name):
     body = BODIES[name]
     for query in (body.signed_distances, getattr(body, "contains", body.signed_distances)):
         for point in ((1e200, 0, 0), (0, -1.1e50, 0)):
-            with pytest.raises(ShapeError, match=r"points\[1\] is \[.*, at most 1e\+50 is allowed"):
+            with pytest.raises(ShapeError, match=r"points\[1\] is \[.*, expected at most 1e\+50"):
                 query([(0, 0, 0), point])
         for point in ((1e50, 0, 0), (1e-60, 0, 0)):
             query([point])

@@ -80,4 +80,4 @@ def test_what_is_refused() -> None:
         gk.Pairs([SHAPES[GROUND]] * 2).distance([(0, 1)], poses[:2])
     with pytest.raises(ShapeError) as caught:
         gk.Pairs(SHAPES[0])
-    assert_names(caught.value, "shapes", "one Mesh")
+    assert_names(caught.value, "shapes", "a Mesh")

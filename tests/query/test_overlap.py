@@ -405,7 +405,7 @@ def test_meshes_without_a_solid_and_other_bodies_have_no_overlap(monkeypatch):
         gk.overlap(cube(), gk.Sphere(1))
     with pytest.raises(gk.errors.UnsupportedPair, match=r"PointCloud.*Mesh\(\*body"):
         gk.overlap(cube(), gk.PointCloud([(0, 0, 0)], 0.1))
-    with pytest.raises(gk.errors.UnsupportedPair, match="a is in meters and b in millimeters"):
+    with pytest.raises(gk.errors.UnsupportedPair, match="a is in meters and b is in millimeters"):
         gk.overlap(cube().scaled(1, unit="meters"), cube().scaled(1, unit="millimeters"))
     assert gk.overlap(cube().scaled(1, unit="meters"), cube()).unit == "meters"
     monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)

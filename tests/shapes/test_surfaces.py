@@ -91,7 +91,7 @@ def test_capsule_without_height_is_a_sphere():
 def test_too_few_segments(build):
     with pytest.raises(ShapeError) as caught:
         build(2)
-    assert_names(caught.value, "resolution is 2", "3 segments")
+    assert_names(caught.value, "resolution is 2", "from 3 to 4096")
 
 
 def support_of(points, radius=0.0):

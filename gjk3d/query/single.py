@@ -88,7 +88,7 @@ def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool
 
 @kernel
 def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> bool:
-    """Return whether the boxes around two bodies are farther apart than a margin, which is at least 0."""
+    """Return whether the boxes around two bodies are proven to be farther apart than a margin of at least 0."""
     rows = addresses.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
     if not (margin >= 0.0 and take_poses(addresses.float_rows(pose_a, 4, 4), addresses.float_rows(pose_b, 4, 4), rows)):
         return False
@@ -207,7 +207,10 @@ def limit_argument(words: int, args: int, nargs: int, names: int) -> int:
 
 @kernel
 def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, which: int, limit: int) -> int:
-    """Return the address of a new `Distance`, 0 if the Python function has to solve the query, -1 for an error."""
+    """Return the address of a new `Distance`, 0 if the Python function has to solve the query, -1 for an error.
+
+    ``which`` is the result of `limit_argument`, and ``limit`` is the address of the value of that keyword.
+    """
     if py.word(plan + 8 * INTS) == 0:
         return 0
     row = py.new_bytes(plain(ROW_SIZE))
@@ -302,7 +305,10 @@ OBJECT, NUMBER, VECTOR, STATUS, TIGHT, STEPS = range(6)
 
 @inlined
 def read_field(words: int, data: int) -> int:
-    """Return the address of a new object with a field's value, 0 for a kind that only Python reads."""
+    """Return the address of a new object with the value of a field, 0 for a kind that only Python reads.
+
+    ``data`` is the address of the numbers of the result.
+    """
     kind, place = py.word(words + 8 * FIELD_KIND), data + 8 * py.word(words + 8 * WHERE)
     if kind == NUMBER:
         return py.new_float(place)
@@ -330,7 +336,7 @@ def numbers_of(row: int, kind: int) -> int:
 
 @builtin
 def get_field(answer: int, words: int) -> int:
-    """Return the address of a field of a result; the field's object is created at the first access."""
+    """Return the address of the object of a field; the object is created at the first access."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
         return py.incref(py.word(slot))
@@ -346,7 +352,7 @@ def get_field(answer: int, words: int) -> int:
 
 @builtin
 def set_field(answer: int, value: int, words: int) -> int:
-    """Set a field of a result, or delete it if ``value`` is 0; return 0, or -1 for an error."""
+    """Set a field of a result, or delete the field if ``value`` is 0. Return 0, which means no error."""
     slot = answer + py.word(words)
     old = py.word(slot)
     py.write(slot, py.incref(value) if value != 0 else plain(0))
@@ -424,7 +430,7 @@ if fields(Distance, get_field, set_field, _fields):
     del Distance.__getattr__  # type: ignore[attr-defined]
 
 
-# words of a plan: the addresses and lengths of its arrays; of two bodies only the address of the boxes around them
+# words of a plan: the addresses and lengths of its arrays; for two bodies only the address of the boxes around them
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
 # words of the scratch memory
 POSES, SIMPLEX, ANSWER, FLAGS, IDENTITY, OUT, WORK, TABLE, LISTED, _, WORKS, TABLES = range(12)
@@ -435,7 +441,8 @@ class QueryScratch:
 
     def __init__(self) -> None:
         self.workspace, self.poses, self.identity = new_workspace(FIRST_POINTS), np.empty((2, WIDTH)), np.eye(4)
-        self.listed, self.answer = np.empty((2, 16)), np.empty(1, dtype=np.int64)  #: poses that were given as lists
+        self.listed = np.empty((2, 16))  #: the numbers of poses that are lists
+        self.answer = np.empty(1, dtype=np.int64)
         self.out, self.flags = empty_answers(1)
 
     def words(self) -> Ints:
@@ -449,7 +456,7 @@ thread_scratch = per_thread(QueryScratch)
 
 
 class Plan:
-    """Two packed convex shapes, and the cache of their last query, as arrays for the kernels."""
+    """Two packed convex shapes, and the last axis and simplex of a warm pair, as arrays for the kernels."""
 
     __slots__ = ("floats", "ints", "memory", "packed", "row", "words")
 
@@ -479,7 +486,7 @@ class Prepared:
         self.quick = prepare and prepare(a, b)
         kinds = a._kind | b._kind
         self.plan = None if kinds & ~Kind.BOUNDED else Plan(a, b, warm)
-        # a builtin does not check for exceptions of a user's function
+        # builtins do not check for exceptions in a user's support function
         self.words = self.plan.words if self.plan is not None and kinds == Kind.CONVEX else None
         self.known = self.words
         if self.quick is not None:
@@ -498,8 +505,8 @@ class Prepared:
         return 0 if self.plan is None else self.plan.ints.nbytes + self.plan.floats.nbytes
 
 
-MOST_PAIRS = 256
-MOST_BYTES = 32 << 20
+MOST_PAIRS = 256  #: the cache is emptied before it exceeds this number of pairs
+MOST_BYTES = 32 << 20  #: the cache is emptied before its packed shapes exceed this size
 PLACES = 1024  #: rows of the hash table in which builtins look up plans
 
 #: in each row the identities of the two shapes and the address of the plan's words
@@ -516,7 +523,8 @@ class PreparedPairs:
     """
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any, int]] = {}  # the last item is the table's row
+        # (id(a), id(b)) -> (prepared data, weak references to a and b, row of the table)
+        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any, int]] = {}
         self._bytes = 0
 
     def get(self, a: Any, b: Any) -> Prepared:
@@ -525,7 +533,7 @@ class PreparedPairs:
         return entry[0]
 
     def get_for_builtins(self, a: Any, b: Any) -> Prepared:
-        """Return the prepared data of two shapes, and enter it into the table in which builtins look it up."""
+        """Return the prepared data of two shapes, and write its address to the table for builtins."""
         key = id(a), id(b)
         entry = self._entries.get(key) or self._insert(a, b, Prepared(a, b, False))
         prepared, _, _, row = entry

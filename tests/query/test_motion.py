@@ -473,7 +473,7 @@ def test_a_way_that_is_none_is_named(way, fragments):
         (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), (1, 2, 3)), ("motion_a", "gjk3d.Motion", "np.eye(4)")),
         (
             lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), gk.Motion([np.eye(4)] * 2), [np.eye(4)] * 3),
-            ("motion_a", "2 rows", "motion_b 3"),
+            ("motion_a", "2 rows", "motion_b has 3"),
         ),
         (lambda: gk.time_of_impact("ball", gk.Sphere(1)), ("a str", "gjk3d.ConvexHull")),
     ],

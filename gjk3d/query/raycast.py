@@ -321,7 +321,7 @@ class _Rays(NamedTuple):
 
 
 def _limits(max_distance: Any) -> Array:
-    """Return ``max_distance`` as an array, (1,) or (n,)."""
+
     given = np.asarray(max_distance)
     if given.dtype.kind not in "fiu" or given.ndim > 1 or not (given >= 0.0).all():
         raise ShapeError(
@@ -410,7 +410,6 @@ def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_dis
 
 
 def _cast(shape: Any, rays: _Rays, workers: int = 1) -> RayHit[Any]:
-    """Return the first hits of checked rays with unit directions."""
     count, most = rays.total, float(rays.limits.max(initial=0.0))
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
     cast = find_single("raycast", shape)

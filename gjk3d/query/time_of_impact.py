@@ -653,7 +653,6 @@ def time_of_impact(
 def _single_impact(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, marks: int
 ) -> Impact[float]:
-    """Return the result of one pair of motions."""
     result: Impact[float] = object.__new__(Impact)
     result._row = out, marks, a, b, first, second
     if marks & 3 == narrow.STARTED and _deep(result.closest, clearance):

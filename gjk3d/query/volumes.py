@@ -109,13 +109,17 @@ class Volume(Frozen):
     def _inside(self, which: Ints, points: Array) -> Bools:
         raise AttributeError(type(self).__name__)
 
-    def _placed(self, at: Array, single: bool) -> Self:
-        """Return the volumes moved by pose rows, one row for each volume."""
+    def _moved(self, matrix: Array, at: Array, single: bool) -> Self | None:
+        """Return the volumes at a pose ``matrix``, or at pose rows if it is empty; None if the matrix is not a pose."""
         raise AttributeError(type(self).__name__)
+
+    def _placed(self, at: Array, single: bool) -> Self:
+        moved = self._moved(NO_POSE, at, single)
+        assert moved is not None
+        return moved
 
     @staticmethod
     def _read(*rows: Array) -> tuple[Any, ...]:
-        """Return the fields of one volume from the rows of a kernel."""
         raise AttributeError
 
     def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
@@ -398,13 +402,7 @@ class BoundingSphere(Volume):
         pose[:3, 3] = self._require_single().center
         return Sphere(self.radius).placed(pose)
 
-    def _placed(self, at: Array, single: bool) -> BoundingSphere:
-        moved = self._moved(NO_POSE, at, single)
-        assert moved is not None
-        return moved
-
     def _moved(self, matrix: Array, at: Array, single: bool) -> BoundingSphere | None:
-        """Return the balls at a pose ``matrix``, or at pose rows if it is empty; None if the matrix is not a pose."""
         center, radius = self._stacked()
         out = np.empty((len(at), 4))
         wrong = balls_at(center, radius, matrix, at, out)
@@ -580,13 +578,7 @@ class OBB(Volume):
         """The box as a `ConvexHull`. A stack raises TypeError."""
         return ConvexHull(self._require_single().corners)
 
-    def _placed(self, at: Array, single: bool) -> OBB:
-        moved = self._moved(NO_POSE, at, single)
-        assert moved is not None
-        return moved
-
     def _moved(self, matrix: Array, at: Array, single: bool) -> OBB | None:
-        """Return the boxes at a pose ``matrix``, or at pose rows if it is empty; None if the matrix is not a pose."""
         pose, extents = self._stacked()
         out, lengths = np.empty((len(at), 4, 4)), np.empty((len(at), 3))
         wrong = boxes_at(pose, extents, matrix, at, out, lengths)

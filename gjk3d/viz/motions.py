@@ -1,8 +1,8 @@
 """Motions in pictures and on pages, and the page of a safety report.
 
-The motion of a robot along a path, or of any body, is shown as a picture with ghosts (faint bodies at earlier poses), as
-an animation, or as a page that plays it. A `Play` has the moving bodies, and the captions and markers of each moment.
-The page of a safety report has its tables, and the robot's cell in 3D at the least distance of each row.
+The motion of a robot along a path, or of any body, is shown as a picture with ghosts (faint bodies at earlier poses),
+as an animation, or as a page that plays it. A `Play` has the moving bodies, and the captions and markers of each
+moment. The page of a safety report has its tables, and the robot's cell in 3D at the least distance of each row.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def opacities(value: Any) -> tuple[float, ...] | None:
 def check_count(rows: tuple[Any, ...] | None, bodies: int | None, option: str) -> None:
     """Raise ValueError if ``option`` has more values than the picture has bodies. None is any number of bodies."""
     if rows is not None and bodies is not None and len(rows) > bodies:
-        raise ValueError(f"{option} has {count(len(rows), 'value')}, expected at most {bodies}, one for each body")
+        raise ValueError(f"{option} has {len(rows)} values, expected at most {count(bodies, 'value')}, one per body")
 
 
 def check_title(title: Any) -> None:

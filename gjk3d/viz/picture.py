@@ -1,9 +1,10 @@
 """Pictures on screen, in files and in notebooks.
 
-A figure in a notebook is a still picture, which is saved with the notebook, and an interactive offline page over it. The
-page is in a sandboxed frame and starts by a click. A notebook may have more figures than a browser has WebGL contexts,
-and the mouse wheel must scroll past a figure that is not in use. Notebooks that are not trusted remove the frame and
-show the still picture. An output has less than a million bytes. A larger page is left out, and a note reports this.
+A figure in a notebook is a still picture, which is saved with the notebook, and an interactive offline page over it.
+The page is in a sandboxed frame and starts by a click. A notebook may have more figures than a browser has WebGL
+contexts, and the mouse wheel must scroll past a figure that is not in use. Notebooks that are not trusted remove the
+frame and show the still picture. An output has less than a million bytes. A larger page is left out, and a note reports
+this.
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def explain(
     for name, shape in zip("AB", (result.shape_a, result.shape_b), strict=True):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(
-                f"{name} is {kind_of(shape)}, but explain shows GJK and EPA, which need convex shapes. Use the convex "
-                f"hull of {name}"
+                f"{name} is {kind_of(shape)}, but explain shows GJK and EPA, which need convex shapes. Use the hull, "
+                f"result.shape_{name.lower()}.hull()"
             )
         if isinstance(shape, Halfspace):
             raise UnsupportedPair(

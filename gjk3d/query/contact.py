@@ -334,8 +334,6 @@ def contact(
 
 def check_patches(within: Any, max_points: Any) -> None:
     """Raise ShapeError unless `contact` accepts ``within`` and ``max_points``."""
-    if type(within) is float and within >= 0.0 and (type(max_points) is int and 0 < max_points <= MAX_POINTS):
-        return
     if not isinstance(within, Real) or not float(within) >= 0.0:
         raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
     if max_points is not None and (

@@ -102,21 +102,18 @@ def query_distance(
     if rows.on_gpu and (mode == FACETS or trace or certificate):
         option = "trace=True" if trace else "certificate=True" if certificate else "depth='facets'"
         raise ShapeError(f"device='cuda' does not support {option}. Leave out one of them")
-    if trace and rows.stacked:
-        raise ShapeError(f"trace=True needs one pair of poses, but {rows.total} are given. Pass single poses")
+    if rows.stacked and (trace or certificate):
+        option = "trace" if trace else "certificate"
+        raise ShapeError(f"{option}=True needs one pair of poses, but {rows.total} are given. Pass single poses")
     logged_a, logged_b, logged_rows, swapped = a, b, rows, False
-    logged = trace
-    if certificate and rows.stacked:
-        raise ShapeError(f"certificate=True needs one pair of poses, but {rows.total} are given. Pass single poses")
     if certificate and mode == FACETS:
         raise ShapeError(
             "certificate=True stores the last state of GJK and EPA, not of depth='facets'. Use depth='auto' or 'epa'"
         )
-    if certificate and not kinds & Kind.BODIES:
-        logged = True
-        # a trace has the caller's order of A and B, but the bits of a result come from the canonical order
-        if not trace and not kinds & Kind.PLANES:
-            logged_a, logged_b, logged_rows, swapped = canonical(a, b, rows)
+    logged = trace or (certificate and not kinds & Kind.BODIES)
+    # a trace has the caller's order of A and B, but the bits of a result come from the canonical order
+    if logged and not trace and not kinds & Kind.PLANES:
+        logged_a, logged_b, logged_rows, swapped = canonical(a, b, rows)
     out, flags = empty_answers(rows.total)
     log = [NO_LOG]
     accuracy = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))

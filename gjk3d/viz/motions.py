@@ -249,7 +249,6 @@ class Play:
 
 
 def _with_look(play: Play, look: Look) -> Play:
-    """Return an animation with the camera and the background of the options."""
     aim_at(play.whole, look)
     set_background(play.whole, look.background)
     ink = play.whole.ink

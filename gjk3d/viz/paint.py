@@ -19,7 +19,6 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import (
     BODY,
     DOTS,
-    FIELD,
     INK,
     LINES,
     MARK,
@@ -466,17 +465,8 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
     signs = [item for item in items if item.look not in (MODEL, BODY)]
     order = [*models, *(item for item in bodies if item.opacity >= 1.0), *glass, *signs]
     body = partial(_add_body, outlined=len(bodies) <= _MOST_OUTLINES)
-    draw: dict[str, Callable[..., list[Any]]]
-    draw = {
-        BODY: body,
-        MODEL: body,
-        MARK: _add_mark,
-        PART: _add_mark,
-        LINES: _add_thin,
-        DOTS: _add_thin,
-        FIELD: _add_thin,
-    }
-    return [(item, draw[item.look](plotter, item)) for item in order]
+    draw: dict[str, Any] = {BODY: body, MODEL: body, MARK: _add_mark, PART: _add_mark}
+    return [(item, draw.get(item.look, _add_thin)(plotter, item)) for item in order]
 
 
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:

@@ -153,7 +153,7 @@ class Explanation:
 
     @cached_property
     def _scene(self) -> Scene:
-        """Both views of every step."""
+
         return arrange(self.result, self.steps, self._difference, *self._look)
 
     def show(self, *, off_screen: bool | None = None) -> Window | Path | None:

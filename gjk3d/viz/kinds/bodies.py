@@ -270,10 +270,9 @@ def draw_body(
         Whether the faces of a mesh that intersect other faces of the mesh are marked.
     """
     drawing = Drawing()
-    if self_intersections and not isinstance(x, Mesh):
-        raise TypeError(f"self_intersections= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
-    if level is not None and not isinstance(x, Mesh):
-        raise TypeError(f"level= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
+    for option, given in (("self_intersections", self_intersections), ("level", level is not None)):
+        if given and not isinstance(x, Mesh):
+            raise TypeError(f"{option}= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
     if level is not None:
         check_level(level, _last_level(x))
     stack = matrices(style.pose)
@@ -491,7 +490,7 @@ def check_level(level: Any, last: int | None = None) -> None:
 
 
 def _last_level(mesh: Mesh) -> int:
-    """Return the index of the last level of a mesh's tree."""
+
     links, nodes, level = tree_of(mesh).links, np.zeros(1, dtype=np.int64), 0
     while len(first := links[nodes, 0][links[nodes, 0] >= 0]):
         nodes, level = np.concatenate([first, first + 1]), level + 1

@@ -65,14 +65,10 @@ class State(NamedTuple):
 def state_of(checker: Checker, q: Row) -> State:
     """Return the colliding pairs and the closest pair at a configuration."""
     collisions = checker.collisions(q)
-    if collisions:
-        pairs = tuple(dict.fromkeys((collision.a, collision.b) for collision in collisions))
-        deepest = collisions[0]
-        ends = deepest.point_a, deepest.point_b
-        return State(pairs, deepest.distance, deepest.lower, deepest.upper, deepest.pair, ends)
-    near = checker.clearance(q)
+    pairs = tuple(dict.fromkeys((collision.a, collision.b) for collision in collisions))
+    near: Any = collisions[0] if collisions else checker.clearance(q)
     ends = near.point_a, near.point_b
-    return State((), float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
+    return State(pairs, float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
 
 
 class PathFrames(NamedTuple):

@@ -155,7 +155,7 @@ class _LoggedPair:
         return np.array(w), np.array(p), np.array(q)
 
     def directions(self, upper: _Upper, trace: Trace) -> Array:
-        """Return the support direction of each pair of points, from A to B in world axes; zero if it is unknown."""
+        """Return the support direction of each point of ``upper``, from A to B in world axes; zero if it is unknown."""
         unlogged = [*np.eye(3), *-np.eye(3), *self.between()]  # the first directions of EPA and of GJK
         logged = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
         logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}

@@ -262,11 +262,11 @@ class Difference:
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
 
     def axes(self, vectors: Array) -> Array:
-        """Return directions or points of A - B in world axes, from directions or points in the axes of a trace."""
+        """Return directions or points of A - B in world axes, from those in A's axes, in which a trace is written."""
         return np.asarray(vectors, dtype=np.float64) @ self.turn.T
 
     def place(self, points: Array) -> Array:
-        """Return points of A or of B in the world, from points in the frame of a trace."""
+        """Return points of A or of B in the world, from points of a trace (in A's axes, about A's centre)."""
         return self.axes(points) + self.center
 
     def support(self, direction: Array) -> Array:
@@ -275,7 +275,7 @@ class Difference:
         return self.axes(_support(qa, fa, qb, fb, self._m, tuple((self.turn.T @ direction).tolist()))[0])
 
     def between(self) -> tuple[Array, str]:
-        """Return the first support direction of GJK, in the axes of a trace, and its description."""
+        """Return the first support direction of GJK, in A's axes, and its description in words."""
         shift = np.array(self._m[9:])
         if not shift.any():
             return np.array([1.0, 0.0, 0.0]), "A's x axis because the centres coincide"

@@ -405,7 +405,7 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
 
 
 def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
-    """Return the result of `raycast` for n checked rays and n pose rows."""
+    """Return the result of `raycast` for n checked rays with unit directions ``units``, and n pose rows."""
     return _cast(shape, _Rays(starts, units, rows, np.full(1, max_distance), len(starts), (True, True, True)))
 
 

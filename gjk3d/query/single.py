@@ -49,21 +49,21 @@ DISTANCE = PAIR_A  #: additional word of `distance`: the function without decora
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return the address of the words of a pair's plan, 0 without a plan."""
+    """Return the address of the words of the `Plan` of a `Pair`, or 0 if the pair has no plan."""
     array = py.word(pair + py.word(words + 8 * PLANS))
     return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return the address of the words of the plan of two shapes, 0 if the table does not have the plan."""
+    """Return the address of the words of the `Plan` of two shapes, or 0 if the hash table does not have it."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
 
 @inlined
 def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
-    """Return the address of the numbers of the pose in argument k; 0 if the kernels do not accept the argument."""
+    """Return the address of the 16 numbers of the pose in argument k, or 0 if the kernels do not accept the pose."""
     scratch = py.word(words + 8 * SCRATCH)
     identity = py.word(scratch + 8 * IDENTITY)
     return (
@@ -99,7 +99,7 @@ def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: floa
 
 @kernel
 def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return 1 if the shapes of a plan collide, 0 if not; for other numbers the Python function has to decide."""
+    """Return 1 if the shapes of a plan collide, 0 if they do not, or another number if the Python function decides."""
     if py.word(plan + 8 * INTS) == 0:
         return 0 if bodies_apart(scratch, plan, pose_a, pose_b, margin) else -1
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
@@ -125,7 +125,7 @@ def solver_at(scratch: int, target: int) -> Solver:
 def solution(
     scratch: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, target: int
 ) -> int:  # fmt: skip
-    """Write the distance of a plan's shapes to the address ``target``; return its marks, -1 for an invalid pose."""
+    """Write the distance of a plan's shapes to the address ``target``. Return its status, or -1 for an invalid pose."""
     valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
@@ -160,7 +160,7 @@ def collide_result(words: int, plan: int, pose_a: int, pose_b: int, margin: floa
 
 @builtin
 def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.collide`."""
+    """Return the address of the result of `Pair.collide` for the ``nargs`` arguments at the address ``args``."""
     if nargs <= 2:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
         answer = collide_result(words, plan_of(words, pair), pose_a, pose_b, margin_argument(words, args, nargs, names))
@@ -171,7 +171,7 @@ def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> in
 
 @builtin
 def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.collide`."""
+    """Return the address of the result of `gjk3d.collide` for the ``nargs`` arguments at the address ``args``."""
     if 2 <= nargs <= 4:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         plan = plan_for(words, py.word(args), py.word(args + 8))
@@ -245,7 +245,7 @@ def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: 
 
 @inlined
 def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.distance` or `Pair.signed_distance`."""
+    """Return the address of the result of `Pair.distance` or `Pair.signed_distance`."""
     if nargs <= 2:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
         plan, which = plan_of(words, pair), limit_argument(words, args, nargs, names)
@@ -260,7 +260,7 @@ def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -
 
 @inlined
 def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.distance` or `gjk3d.signed_distance`."""
+    """Return the address of the result of `gjk3d.distance` or `gjk3d.signed_distance`."""
     if 2 <= nargs <= 4:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         a, b = py.word(args), py.word(args + 8)
@@ -275,25 +275,25 @@ def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
 
 @builtin
 def pair_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.distance`."""
+    """Return the address of the result of `Pair.distance` for the ``nargs`` arguments at the address ``args``."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def pair_signed_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.signed_distance`."""
+    """Return the address of the result of `Pair.signed_distance` for ``nargs`` arguments at the address ``args``."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def shapes_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.distance`."""
+    """Return the address of the result of `gjk3d.distance` for the ``nargs`` arguments at the address ``args``."""
     return distance_of_shapes(words, args, nargs, names)
 
 
 @builtin
 def shapes_signed_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.signed_distance`."""
+    """Return the address of the result of `gjk3d.signed_distance` for ``nargs`` arguments at the address ``args``."""
     return distance_of_shapes(words, args, nargs, names)
 
 
@@ -325,7 +325,7 @@ def read_field(words: int, data: int) -> int:
 
 @inlined
 def numbers_of(row: int, kind: int) -> int:
-    """Return the address of a field's numbers in the row of a result, 0 if only Python can read this kind of field."""
+    """Return the address of the numbers of a result, or 0 if only Python can read this kind of field."""
     row_type = py.word(row + py.TYPE) if row != 0 else plain(0)
     if row_type == py.constant(py.BYTES_TYPE):
         return row + py.BYTES if kind != OBJECT and py.word(row + py.SIZE) == ROW_SIZE else 0
@@ -385,17 +385,17 @@ _MARGIN = sys.intern("margin")  #: names of keywords are interned, so builtins c
 
 
 def collide_words() -> list[Any]:
-    """Return the words of `shapes_collide`."""
+    """Return the addresses and objects that `shapes_collide` reads."""
     return [_scratch_address(), places.ctypes.data, _MARGIN]
 
 
 def distance_words(mode: int) -> Words:
-    """Return the function that makes the words of `shapes_distance` or `shapes_signed_distance`."""
+    """Return the function that lists what `shapes_distance` or `shapes_signed_distance` reads."""
     return lambda: [_scratch_address(), places.ctypes.data, *_request_words(mode)]
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `Pair` with the functions that make their words."""
+    """Return the builtins of `Pair` by method, with the functions that list what they read."""
 
     def common() -> list[Any]:
         return [_scratch_address(), offset(cls, "_words")]
@@ -474,8 +474,8 @@ class Plan:
 class Prepared:
     """Prepared data of two shapes, without references to them.
 
-    ``quick`` has the compiled queries of bodies. ``words`` are the words of the plan, or None if builtins cannot solve
-    the pair. ``known`` are the words that builtins read: those of the plan, or those of the boxes around bodies.
+    ``quick`` has the compiled queries of non-convex bodies. ``words`` are the words of the plan, or None if builtins
+    cannot solve the pair. ``known`` are the words that builtins read: those of the plan, or of the boxes around bodies.
     """
 
     __slots__ = ("extras", "known", "plan", "quick", "words")
@@ -495,13 +495,13 @@ class Prepared:
 
     @property
     def packed(self) -> Packed:
-        """The two packed convex shapes and their pair row; not available for half-spaces."""
+        """The two packed convex shapes, as `gjk3d.narrow.solve` reads them; not available for half-spaces."""
         assert self.plan is not None
         return self.plan.packed
 
     @property
     def size(self) -> int:
-        """Bytes of the packed shapes."""
+        """Number of bytes of the packed shapes."""
         return 0 if self.plan is None else self.plan.ints.nbytes + self.plan.floats.nbytes
 
 
@@ -517,9 +517,10 @@ _words = memoryview(places.reshape(-1))  # type: ignore[arg-type]  # reads singl
 class PreparedPairs:
     """Cache of the prepared data of pairs of shapes, for as long as both shapes exist.
 
-    Other threads and signal handlers may run between any two lines, and no row of the table may ever point to a freed
-    plan. Therefore code that fills a row keeps a reference to the plan, and then checks that the cache still has the
-    plan. Code that removes a plan keeps a reference until no row points to the plan.
+    Builtins look up plans in the table `places`. Other threads and signal handlers may run between any two lines, and
+    no row of the table may ever point to a freed plan. Therefore code that fills a row keeps a reference to the plan,
+    and then checks that the cache still has the plan. Code that removes a plan keeps a reference until no row points to
+    it.
     """
 
     def __init__(self) -> None:

@@ -299,7 +299,7 @@ def as_motion(motion: Any, name: str) -> Motion:
 
 
 def static_motion(rows: Array, stacked: bool) -> Motion:
-    """Return the motion of a static body at pose rows."""
+    """Return the motion of a static body at pose rows, a stack of motions if ``stacked``."""
     at_rest = np.zeros((len(rows), narrow.MOTION))
     at_rest[:, :12] = rows[:, :12]
     return Motion._made(_numbers=at_rest, stacked=stacked)

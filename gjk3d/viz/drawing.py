@@ -111,7 +111,7 @@ def slab(point: Array, normal: Array, center: Array, half: float, thick: float) 
 
 
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
-    """Return a round bar between two points, or k bars between (k, 3) points."""
+    """Return the triangles of a round bar between two points, or of k bars between (k, 3) points."""
     return turned(measure.cylinder(1.0, 1.0, resolution), start, end, radius)
 
 
@@ -126,7 +126,7 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
 
 
 def box_lines(corners: Array) -> Array:
-    """Return the edges of boxes as segments, (12 n, 2, 3). In the order of a box's corners, z changes first, then y."""
+    """Return the edges of n boxes as segments, (12 n, 2, 3). From corner to corner z changes first, then y."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
 
@@ -140,7 +140,7 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
 
 
 def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
-    """Return a solid of revolution of height 1 and radius 1 that is stretched between two points, or (k, 3) points."""
+    """Return a solid of revolution, whose height and radius are 1, stretched between two points or (k, 3) points."""
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
     first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
@@ -278,12 +278,12 @@ class Style:
         return colors[k % len(colors)]
 
     def alpha(self, k: int, default: float) -> float:
-        """Return the opacity of the k-th body."""
+        """Return the opacity of the k-th body from ``opacity``, or ``default``."""
         every = np.atleast_1d(default if self.opacity is None else self.opacity)
         return float(every[k % len(every)])
 
     def name(self, k: int, default: str) -> str:
-        """Return the name of the k-th body."""
+        """Return the name of the k-th body from ``names``, or ``default``."""
         return self.names[k] if self.names is not None and k < len(self.names) else default
 
 
@@ -312,7 +312,7 @@ class Item:
 
 
 class Label(NamedTuple):
-    """A text at a point."""
+    """A text next to a point of the world."""
 
     point: Array
     text: str
@@ -501,7 +501,7 @@ def ball_of(points: Array) -> tuple[Array, float]:
 
 
 def darker(color: str, by: float = 0.5) -> str:
-    """Return a darker shade of a colour, which is ``#rrggbb`` or one of pyvista's names of colours."""
+    """Return a colour, ``#rrggbb`` or a colour name of pyvista, with red, green and blue multiplied by ``by``."""
     color = hex_rgb(color)
     return "#" + "".join(f"{round(by * int(color[k : k + 2], 16)):02X}" for k in (1, 3, 5))
 

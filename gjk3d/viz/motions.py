@@ -268,9 +268,9 @@ def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int
 
 
 def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> list[Mover]:
-    """Return the links of a robot at (frames, links, 4, 4) poses, the attached objects and the obstacles.
+    """Return the bodies of an animation: the links of a robot, the attached objects and the obstacles.
 
-    ``moved`` has the poses (frames, 4, 4) of moving obstacles.
+    ``poses`` are those of the links, (frames, links, 4, 4), and ``moved`` those of moving obstacles, (frames, 4, 4).
     """
     parts = robots.parts_of(checker, Style())
     things = Drawing()
@@ -369,7 +369,7 @@ def _heading(names: Iterable[str]) -> str:
 
 
 def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> Mover:
-    """Return a body along a motion. A half-space stays at its last pose."""
+    """Return a body with its poses along a motion. A half-space stays at its last pose."""
     body_drawing, plane = Drawing(), isinstance(shape, Halfspace)
     if is_dots(shape):
         body_drawing.body(*solid_surface(shape), color, name=name)
@@ -383,7 +383,7 @@ _COLORS = 96  #: size of the palette of a GIF, which is the same in all pictures
 
 
 class Stage(Posed):
-    """A plotter that draws the pictures of a play."""
+    """A plotter that draws the pictures of an animation."""
 
     def __init__(self, play: Play, size: tuple[int, int] = _SIZE) -> None:
         check_rendering()

@@ -81,7 +81,7 @@ def scale_of(plotter: pyvista.Plotter) -> float:
 def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = None) -> list[Box]:
     """Replace the text of the panel by captions and legend, and return the boxes around the captions and the legend.
 
-    The boxes are in fractions of the panel, from the lower left corner of the panel.
+    The boxes are in fractions of the panel, from its lower left corner. ``head`` is the colour of the first caption.
     """
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
         # the method of the plotter would remove the actors of every panel
@@ -553,7 +553,7 @@ def polydata(vertices: Array, faces: Any, normals: Array | None = None) -> pyvis
 
 
 class Mover(NamedTuple):
-    """A rigid body that moves."""
+    """A rigid body that an animation or an interactive window moves."""
 
     name: str
     color: str  #: colour of a free body

@@ -74,7 +74,7 @@ PLACES = ("support_a", "support_b", "witness_a", "witness_b")
 
 
 class Names:
-    """The names of points of A - B, numbered in order of appearance."""
+    """The names w1, w2 and so on of points of A - B, in order of appearance."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance, self._known = tolerance, _NO_POINTS
@@ -89,17 +89,17 @@ class Names:
         return np.abs(self._known - w).max(axis=1) <= self._tolerance
 
     def knows(self, w: Array) -> bool:
-        """Return whether a point has a name."""
+        """Return whether a point already has a name."""
         return bool(self._near(w).any())
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a list in words."""
+    """Return names as one text with commas and "and"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def part(names: Sequence[str]) -> str:
-    """Return the text for a corner, edge, triangle or tetrahedron with these corners."""
+    """Return the text for a part of a simplex with these corners, for example "edge w1 w2"."""
     return f"{_PARTS[len(names)]} {' '.join(names)}"
 
 
@@ -109,7 +109,7 @@ def _witnesses(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict
 
 
 class Narrator:
-    """The steps of a trace, in words."""
+    """Converts the trace of a result to steps in words."""
 
     def __init__(self, result: Distance, trace: Trace, difference: Difference, unit: str | None) -> None:
         self.result, self.trace, self.difference, self.unit = result, trace, difference, unit
@@ -126,7 +126,7 @@ class Narrator:
         self._vertices: tuple[str, ...] = ()
 
     def narrate(self) -> list[Step]:
-        """Return the steps, with the result as the last step."""
+        """Return the steps of the trace, followed by the result as the last step."""
         self._first()
         for index, step in enumerate(self.trace.gjk):
             self._gjk(index, step)

@@ -123,7 +123,7 @@ class View(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """Both views, seen from the same direction."""
+    """Both views of all steps, which are seen from the same direction."""
 
     left: View
     right: View
@@ -312,7 +312,7 @@ class Curve:
         plotter.add_chart(chart)
 
     def show(self, index: int) -> None:
-        """Mark a step. Bounds of later steps are faint."""
+        """Mark the step with this index. Bounds of later steps are faint."""
         chart, shown = self.chart, self._at <= index + 1
         chart.clear()
         if shown.any():
@@ -326,7 +326,7 @@ class Curve:
 
 
 def limits(steps: list[Step]) -> tuple[float, float]:
-    """Return the range of the curve, from the lowest bound to the highest with a margin.
+    """Return the range of the chart of bounds, from the lowest to the highest bound with a margin.
 
     Bounds that differ only by rounding appear as one line.
     """
@@ -382,7 +382,7 @@ class Stage:
             self._curve = Curve(self.plotter, steps)
 
     def show(self, index: int) -> None:
-        """Draw a step instead of the present step."""
+        """Draw the step with this index instead of the present step."""
         step = self._steps[index]
         for column, view in enumerate(self._views):
             self.plotter.subplot(int(self._panel), column)

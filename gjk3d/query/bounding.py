@@ -103,7 +103,7 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
         at, stacked = pose_rows(pose)
         return fit.moved(convex, NO_POSE, at, not stacked)
     if not shape:
-        raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one")
+        raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one shape")
     at = pose_rows(pose)[0]
     if len(at) not in (1, len(shape)):
         counts = f"{count(len(at), 'pose')} for {count(len(shape), 'shape')}"
@@ -211,7 +211,6 @@ class _Fit(NamedTuple):
     fit_at: Callable[[Shape, Array, Array, bool], Any] | None = None
 
     def local(self, shape: Shape) -> Any:
-        """Return the volume in the shape's frame, which the shape caches."""
         return shape._cached(self.name, lambda: self.fit(shape))
 
     def moved(self, shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:

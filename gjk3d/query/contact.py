@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gjk3d.results import Each
 
 
-_ONE_NORMAL = 1.0 - 1e-12  #: two normals count as equal if the cosine of their angle exceeds this, below 1.4e-6 rad
+_ONE_NORMAL = 1.0 - 1e-12  #: cosine of the greatest angle, 1.4e-6 rad, between normals that count as equal
 
 
 #: a function that returns the signed distance of one row of a stack, or of all rows for None; it is called when the
@@ -339,7 +339,7 @@ def check_patches(within: Any, max_points: Any) -> None:
     if max_points is not None and (
         isinstance(max_points, bool) or not isinstance(max_points, Integral) or not 1 <= int(max_points) <= MAX_POINTS
     ):
-        raise ShapeError(f"contact: max_points is {max_points!r}, expected 1 to {MAX_POINTS}, or None for all")
+        raise ShapeError(f"contact: max_points is {max_points!r}, expected 1 to {MAX_POINTS}, or None for all points")
 
 
 _ANSWER = 1, narrow.FLOATS

@@ -184,9 +184,7 @@ def distance(
         Store the proof of the bounds in ``result.certificate``, for one pair only. The other fields of the result do
         not change. The proof for non-convex bodies takes up to seconds. The proof for a HeightField covers the part of
         the field that the other shape can reach.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
-    device : {"cpu", "cuda"}
+    workers, device
         As in `collide`. The bounds hold on both devices.
 
     Returns
@@ -196,10 +194,8 @@ def distance(
 
     Raises
     ------
-    PoseError, ShapeError, UnsupportedPair
-        For invalid input; the message names the fault. Valid input never raises.
-    DeviceUnavailableError
-        If ``device`` is not available; the message names the missing part and its installation.
+    PoseError, ShapeError, UnsupportedPair, DeviceUnavailableError
+        As in `collide`.
 
     References
     ----------
@@ -289,10 +285,8 @@ def signed_distance(
 
     Raises
     ------
-    PoseError, ShapeError, UnsupportedPair
-        For invalid input; the message names the fault. Valid input never raises.
-    DeviceUnavailableError
-        If ``device`` is not available; the message names the missing part and its installation.
+    PoseError, ShapeError, UnsupportedPair, DeviceUnavailableError
+        As in `collide`.
 
     References
     ----------
@@ -349,10 +343,8 @@ def separating_axis(
     a, b : Shape, Mesh or the like
         Polytopes, including flat ones. Rounded polytopes are rejected, because their nearest features need not be
         flat. For non-convex bodies the axis separates the convex hulls, and the features are those of the hulls.
-    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+    pose_a, pose_b, workers
         As in `collide`.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
 
     Raises
     ------

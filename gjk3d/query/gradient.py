@@ -112,7 +112,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     if at_once is not None:
         return at_once
     if not isinstance(result, Distance):
-        raise ShapeError(f"gradient: result is {name_of(result)}, expected the Distance of gjk3d.signed_distance(a, b)")
+        raise ShapeError(f"gradient: result is {name_of(result)}, expected a Distance. Use gjk3d.signed_distance(a, b)")
     for which, shape in (("shape_a", result.shape_a), ("shape_b", result.shape_b)):
         if shape is not None and not is_collider(shape):
             raise no_shape(f"the result's {which}", shape)

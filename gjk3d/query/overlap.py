@@ -362,10 +362,8 @@ def overlap(
     a, b : Shape or Mesh
         Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of these, but not rounded or
         curved shapes. A mesh must be closed. Overlapping bodies of one mesh are united first.
-    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+    pose_a, pose_b, workers
         As in `collide`.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
 
     Returns
     -------

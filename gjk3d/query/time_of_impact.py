@@ -701,10 +701,8 @@ def shapecast(
         The translation of A from time 0 to time 1, in world axes. A stack gives n queries. Zero is an error.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local, at time 0.
-    clearance : float
-        Greatest distance that counts as contact, in the caller's unit, at least 0.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
+    clearance, workers
+        As in `time_of_impact`.
 
     Returns
     -------
@@ -728,5 +726,5 @@ def shapecast(
     zero = np.flatnonzero(~rows.any(axis=1))
     if len(zero):
         where = f"translation[{zero[0]}]" if many else "translation"
-        raise ShapeError(f"shapecast: {where} is zero, expected a direction. Use gjk3d.collide for static bodies")
+        raise ShapeError(f"shapecast: {where} is zero, expected another vector. Use gjk3d.collide for static bodies")
     return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance, workers=workers)

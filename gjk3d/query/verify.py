@@ -36,9 +36,7 @@ _PROVEN = Verdict(True, False, (), -inf, inf)
 def verify(
     result: Distance | RayHit[Any] | PointDistances, a: Collider, b: Any, pose_a: Any = None, pose_b: Any = None
 ) -> Verdict:
-    """Return the verdict on a result of `distance` or `signed_distance`, from rational arithmetic without the solver.
-
-    Results of `raycast` and `signed_distances` are accepted too. At most 16 of their rows are checked.
+    """Return the verdict on a result of distances or rays, from rational arithmetic without the solver.
 
     Floats of shapes and poses count as exact fractions. A pose is its matrix after the polar step, rounded to float64.
     The bounds are proven by the certificate of the result, or by normals and points that this function computes. Then
@@ -170,9 +168,8 @@ Claims = Iterator[tuple[str, Verdict]]
 def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Array], Claims]:
     points, _ = points_of(asked, "verify: points")
     if len(points) != len(result.distance):
-        raise ShapeError(
-            f"verify: the result has {len(result.distance)} rows and b {len(points)} points, expected equal numbers"
-        )
+        counts = f"the result has {len(result.distance)} rows and b has {len(points)} points"
+        raise ShapeError(f"verify: {counts}, expected equal numbers")
     # the distance of a point outside is from all triangles, that of a point inside from those that bound the solid
     meshes = (shape, shape.skin if shape.is_solid else shape) if isinstance(shape, Mesh) else ()
     surfaces = [Mesh(mesh.vertices, mesh.faces, solid=False) for mesh in meshes] or [shape, shape]
@@ -227,7 +224,8 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
     origins, units = np.broadcast_arrays(origins, units)
     limits = np.broadcast_to(asked[2] if len(asked) > 2 else inf, len(hits["hit"]))
     if len(origins) != len(limits):
-        raise ShapeError(f"verify: the result has {len(limits)} rows and b {len(origins)} rays, expected equal numbers")
+        counts = f"the result has {len(limits)} rows and b has {len(origins)} rays"
+        raise ShapeError(f"verify: {counts}, expected equal numbers")
     low, high = np.asarray(shape.bounds)
     size = float(np.linalg.norm(high - low))
 

@@ -191,7 +191,9 @@ class Volume(Frozen):
         return self
 
     def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
-        """Return which points are in the volume. Points on its surface are inside, at least within rounding.
+        """Return which points are in the volume or on its surface.
+
+        A point outside the volume may be included if it is within the rounding error of the surface.
 
         Parameters
         ----------
@@ -464,7 +466,7 @@ class AABB(Volume):
         single, lows, highs = _fields("AABB", ("low", 3, low), ("high", 3, high))
         if (lows > highs).any():
             k = int(np.argmax((lows > highs).any(axis=1)))
-            raise ShapeError(f"AABB: low is {lows[k].tolist()} and high {highs[k].tolist()}, expected low <= high")
+            raise ShapeError(f"AABB: low is {lows[k].tolist()} and high is {highs[k].tolist()}, expected low <= high")
         self._fill(single, low=lows, high=highs)
 
     @property

@@ -184,7 +184,7 @@ def motion(
     if size is not None:
         check_size(size)
     if target is not None and not isinstance(target, (str, os.PathLike)):
-        raise TypeError(f"target is {kind_of(target)}, expected the file to write. The path of a robot is path=")
+        raise TypeError(f"target is {kind_of(target)}, expected the file to write. Pass the path of a robot as path=")
     file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
     kind = "" if file is None else file.suffix.lower()
     if kind == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
@@ -445,9 +445,9 @@ def write_page(
 ) -> Path:  # fmt: skip
     """Write an animation as one self-contained page, which plays it in 3D, and return the path of the page.
 
-    The page does not use the network, and its content security policy forbids it. With ``#12`` in the address, the page
-    shows the 12th picture without playing. ``aside`` is HTML, with ``more`` styles and scripts, and may have links to
-    such addresses. ``moment`` names what the slider steps through.
+    The page does not use the network. With ``#12`` in its address, the page shows picture 12, counted from 0, and does
+    not play. ``aside`` is HTML next to the picture, which may have such links, and ``more`` are further styles and
+    scripts. ``moment`` names a position of the slider.
     """
     scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
     note = "" if moment == "moment" else f" <span>one {moment} after another</span>"

@@ -174,7 +174,7 @@ def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) ->
     packed = shape._cache.get("packed")
     if packed is None:
         if shape._kind & Kind.PLANES:
-            raise cast("Halfspace", shape)._unbounded("box along the axes")
+            raise cast("Halfspace", shape)._unbounded("an axis-aligned box")
         packed = shape._packed
     out = np.empty((len(rows), 6))
     wrong = boxes_along_axes(packed[0], packed[1], matrix, rows, out)

@@ -234,10 +234,10 @@ class Motion(Frozen):
             matrix = np.empty(_MATRIX)
             narrow.matrix_at(self._rows, float(time), matrix)
             return matrix
-        times = np.asarray(time, dtype=np.float64)
-        if times.ndim > 1 or not np.isfinite(times).all():
+        times = np.asarray(time)
+        if times.dtype.kind not in "fiu" or times.ndim > 1 or not np.isfinite(times).all():
             raise ShapeError(f"Motion.at: time is {time!r}, expected a finite number, or a list of finite numbers")
-        many = self.stacked or times.ndim == 1
+        times, many = times.astype(np.float64), self.stacked or times.ndim == 1
         total = len(self._rows) if self.stacked else times.size
         if times.ndim == 1 and self.stacked and times.size != total:
             counts = f"{count(times.size, 'time')} for {count(total, 'motion')}"

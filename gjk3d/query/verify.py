@@ -124,7 +124,7 @@ def verify(
     for name, x in (("a", a), ("b", b)):
         answered = getattr(result, f"shape_{name}", x)
         if answered != x:
-            flaws.append(f"the result is of another shape: {name} is {x!r}, and {name} of the result is {answered!r}")
+            flaws.append(f"the result is about another shape: {name} is {x!r}, but the query had {answered!r}")
     verdict: Verdict = judge(a, b, rows, result, flaws)
     return verdict
 
@@ -202,7 +202,7 @@ def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Ar
 def _above(verdict: Verdict, proven: float, limit: float) -> Verdict:
     """Return the verdict on a distance, refuted if the proven lower bound ``proven`` is below the claimed ``limit``."""
     holds = not verdict.proven or proven >= limit
-    return verdict if holds else _refuted(f"the proven distance {proven!r} is less than {limit!r}")
+    return verdict if holds else _refuted(f"the proven distance {proven:.6g} is less than {limit:.6g}")
 
 
 def _side(mesh: Mesh, pose: Array, point: Array, inside: bool, signed: bool) -> Verdict:
@@ -259,4 +259,5 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
 
 def _below(verdict: Verdict, proven: float, tolerance: float) -> Verdict:
     """Return the verdict on a point of the shape, refuted if its proven distance ``proven`` exceeds the tolerance."""
-    return verdict if not verdict.proven or proven <= tolerance else _refuted(f"the point is {proven!r} from the shape")
+    holds = not verdict.proven or proven <= tolerance
+    return verdict if holds else _refuted(f"the point is {proven:.6g} from the shape")

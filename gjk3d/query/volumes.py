@@ -341,15 +341,18 @@ def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
             else base.rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
         )
         if single not in (None, is_single) or (out and len(table) != len(out[0])):
-            counts = f"{what} has {_rows_of(is_single, table)} and {named[0][0]} has {_rows_of(bool(single), out[0])}"
-            raise ShapeError(f"{counts}, expected equal numbers")
+            raise _unequal(what, is_single, table, named[0][0], bool(single), out[0])
         single = is_single
         out.append(table)
     return single, *out
 
 
-def _rows_of(single: bool, table: Array) -> str:
-    return "one row" if single else f"a stack of {count(len(table), 'row')}"
+def _unequal(a: str, single_a: bool, rows_a: Array, b: str, single_b: bool, rows_b: Array) -> ShapeError:
+    a, b = (
+        f"{name} is {'a single row' if single else f'a stack of {len(rows)}'}"
+        for name, single, rows in ((a, single_a, rows_a), (b, single_b, rows_b))
+    )
+    return ShapeError(f"{a} and {b}, expected two single rows or two stacks of equal length")
 
 
 def _not_below(values: Array, what: str) -> None:
@@ -556,8 +559,7 @@ class OBB(Volume):
         at, stacked = pose_rows(pose, "OBB: pose")
         single, lengths = _fields("OBB", ("extents", 3, extents))
         if single == stacked or len(lengths) != len(at):
-            counts = f"pose has {_rows_of(not stacked, at)} and extents has {_rows_of(single, lengths)}"
-            raise ShapeError(f"OBB: {counts}, expected equal numbers")
+            raise _unequal("OBB: pose", not stacked, at, "extents", single, lengths)
         _not_below(lengths, "OBB: extents")
         # the caller's matrices, because another polar step would change the last bits of a rotation
         matrices_given = matrices(at) if pose is None else as_matrices(pose).reshape(-1, 4, 4).copy()

@@ -143,7 +143,7 @@ def shot(plotter: pyvista.Plotter, *, transparent: bool = False) -> Image.Image:
 def check_alpha(target: Path | None, option: str) -> None:
     """Raise ValueError if the argument ``option`` needs transparency and the format of the file lacks it."""
     if target is not None and target.suffix.lower() not in (*_ALPHA, *PAGES):
-        cure = f"Use {' or '.join(_ALPHA)}, or leave {option}= out"
+        cure = f"Use one of {' '.join(_ALPHA)}, or leave {option}= out"
         raise ValueError(f"{target}: {option}= needs a format with transparency. {cure}")
 
 

@@ -74,10 +74,7 @@ _BOUNDS_ROLES = {
     "ink": ROLES["ink"]._replace(meaning="nearest points"),
 }
 #: overlapping polygons of many 2D tutorials; the lessons on GJK and on axes start with prisms over them
-_POLYGONS = {
-    "triangular prism": ((4, 11), (4, 5), (9, 9)),
-    "four-sided prism": ((5, 7), (7, 3), (10, 2), (12, 7)),
-}
+_POLYGONS = {"triangular prism": ((4, 11), (4, 5), (9, 9)), "four-sided prism": ((5, 7), (7, 3), (10, 2), (12, 7))}
 
 
 def lesson(path: str | os.PathLike[str], topic: str = _GJK) -> Path:

@@ -221,10 +221,7 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
     drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL, key=key)
     if x.gap > 0.0:
         drawing.rods(start, start + x.gap * n, 0.012 * size, SEPARATION)
-    drawing.words = [
-        f"{axis_words(x)} along this axis",
-        f"{_OF[int(x.kind)]}, error ≤ {above(x.error, 2)}",
-    ]
+    drawing.words = [f"{axis_words(x)} along this axis", f"{_OF[int(x.kind)]}, error ≤ {above(x.error, 2)}"]
     drawing.view = side_view(n)
     return drawing
 
@@ -239,14 +236,14 @@ def _pair(
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(
             f"{title_text} does not contain its shapes. Pass the pair of the query, as in "
-            f"viz.show(answer, of=(a, b)), or of=(a, b, pose_a, pose_b){also}"
+            f"viz.show(result, of=(a, b)), or of=(a, b, pose_a, pose_b){also}"
         )
     a, b, *poses = of
     poses = [matrices(pose)[0] for pose in (*poses, None, None)[:2]]
     if row.ndim == 2:
         name = type(x).__name__
         raise TypeError(
-            f"the {name} has {len(row)} pairs, expected one pair. Pass one row: {name}(*(field[0] for field in x))"
+            f"the {name} has {len(row)} pairs, expected one pair. Pass one row, {name}(*(field[0] for field in result))"
         )
     drawing = Drawing()
     key_pair(drawing, (a, b), style)

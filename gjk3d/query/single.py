@@ -49,7 +49,7 @@ DISTANCE = PAIR_A  #: additional word of `distance`: the function without decora
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return the address of the words of the `Plan` of a `Pair`, or 0 if the pair has no plan."""
+    """Return the address of the words of the `Plan` of a `Pair`, or 0 without a plan."""
     array = py.word(pair + py.word(words + 8 * PLANS))
     return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 

@@ -424,7 +424,7 @@ class ImpactStatus(IntEnum):
 
 
 _ANSWER = 1, 3
-#: index: the code of the kernel; a pair that is too close at the start counts as HIT until its depth is known
+#: statuses by the code of the kernel. A pair that is too close at the start counts as HIT until its depth is known
 _STATUSES = (ImpactStatus.FREE, ImpactStatus.HIT, ImpactStatus.UNRESOLVED, ImpactStatus.HIT)
 
 

@@ -299,7 +299,7 @@ def _has_letters(style: Any, row: str, rim: float) -> bool:
 
 
 def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str:
-    """Return an SVG in which rows of text have the same width as in VTK, since the fonts of viewers differ."""
+    """Return an SVG whose rows of text have the same width as in VTK, since the fonts of viewers differ."""
     wide, tall = window
     pixels = io.BytesIO()
     image.save(pixels, "png")

@@ -226,7 +226,7 @@ def _broken(text: str, font: Any, room: float) -> tuple[str, float]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text without dollars and bars, with which VTK marks formulas and columns."""
+    """Return a text without dollars and bars, which mark formulas and columns in VTK."""
     return text.replace("$", r"\$").replace("|", "\u00a6")  # VTK's font does not have another bar
 
 
@@ -580,7 +580,7 @@ class Posed:
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:
-        """Return a drawing with captions, to which markers can be added. Its ball contains all bodies."""
+        """Return a drawing with captions and without items. Its ball contains all bodies."""
         return Drawing(words=list(words), focus=self._ball)
 
     def set(

@@ -28,7 +28,7 @@ _GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
 def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> BoundingSphere:
-    """Return a bounding sphere in the world. It is the smallest for primitives and hulls, and nearly so for the rest.
+    """Return the smallest bounding sphere in the world. For composed shapes it is only nearly the smallest.
 
     Parameters
     ----------

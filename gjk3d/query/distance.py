@@ -521,8 +521,8 @@ def penetration(
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float
-        Sufficient width of the bounds relative to the depth, at least 1e-4. The search ends after 164 / tol points of
-        each surface. Then the bounds may be wider, but they are valid.
+        Sufficient width of the bounds relative to the depth, at least 1e-4. The search ends after at most 164 / tol
+        points of each surface. Then the bounds may be wider, but they are valid.
 
     Returns
     -------

@@ -277,7 +277,7 @@ def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
                 if part.start == 3:
                     _add_turn(drawing, origin + 0.22 * size * direction * length / most, direction, 0.09 * size, color)
     drawing.words = [
-        "Motion of fastest growth of the distance",
+        "Motion that increases the distance fastest",
         "unique" if bool(x.unique) else "one of several gradients (a kink)",
     ]
     drawing.key(f"translation: {number(float(np.linalg.norm(x.b[:3])), 4)} per unit of length", NORMAL)

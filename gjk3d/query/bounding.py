@@ -141,7 +141,7 @@ def _ball(shape: Shape) -> BoundingSphere:
 
 
 def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
-    """Return the centre and radius of a smaller ball, fitted to support points along a grid of directions.
+    """Return the centre and radius of a ball fitted to support points, or the given ball if that is smaller.
 
     Let x be the point of the shape that is farthest from the centre c. The angle between x - c and the nearest
     direction of the grid is at most the angle between the middle and a corner of a cell. Along this direction the

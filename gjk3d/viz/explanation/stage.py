@@ -369,12 +369,11 @@ class Stage:
         self._steps, self._views, self._panel = steps, (scene.left, scene.right), panel
         low = height_beneath(steps, size[0])
         heights = [size[1] - low - foot, low - CURVE, CURVE, *([foot] if foot else [])]
-        below = {"groups": [(row, [0, 1]) for row in (1, 3) if row < len(heights)], "row_weights": heights}
+        groups = [(row, [0, 1]) for row in (1, 3) if row < len(heights)]
         if panel:
-            heights = [_TITLE, _VIEWS, size[1] - _TITLE - _VIEWS]
-            below = {"groups": [(0, [0, 1]), (2, [0, 1])], "row_weights": heights}
-        shape, layout = (len(heights), 2), below
-        self.plotter = new_plotter(off_screen=off_screen, size=size, shape=shape, **layout)
+            heights, groups = [_TITLE, _VIEWS, size[1] - _TITLE - _VIEWS], [(0, [0, 1]), (2, [0, 1])]
+        layout: Any = {"shape": (len(heights), 2), "groups": groups, "row_weights": heights}
+        self.plotter = new_plotter(off_screen=off_screen, size=size, **layout)
         self.plotter.set_background("white", all_renderers=True)
         self._added: list[Added] = [[], []]
         if not panel:

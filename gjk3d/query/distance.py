@@ -1,7 +1,7 @@
 """Distances of two shapes: `collide`, `distance`, `signed_distance`, `separating_axis` and `penetration`.
 
-`penetration` is the greatest depth of one surface inside another body. `signed_distances` are those of many points from
-one shape.
+`penetration` is the greatest depth of one surface inside another body. `signed_distances` returns the signed distances
+of many points from one shape.
 """
 
 from __future__ import annotations

@@ -150,8 +150,8 @@ class RayHits(NamedTuple):
         normal of its winding.
     face : (k,) int
         Index of the face of the mesh. A triangle that `Mesh.repairs` counts once is one hit. A hit on an edge or a
-        corner is one hit. Its face is the nearest in floats, or the one with the lowest index. A ray along a face has
-        one hit, where the ray first touches the face.
+        corner is one hit. Its face has the smallest computed distance, and in a tie the lowest index. A ray along a
+        face has one hit, where the ray first touches the face.
     entering : (k,) bool
         Whether the ray enters the mesh at the hit, which means that it runs against the normal.
     starts : (n + 1,) int
@@ -256,9 +256,10 @@ def raycast(
     Spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls have closed forms. For other convex
     shapes the result is the time of impact of a point, see `gjk3d.time_of_impact`. Rays hit the triangles of a mesh
     from both sides. A ray that starts in a closed mesh is inside. For other bodies the result is the first hit of
-    their parts. The error of the distance is about 1e-14 of the sum of the distance and the shape's size. For a mesh
-    it is divided by the sine of the angle between the ray and the triangle, so that the point is on the triangle within
-    rounding. If a ray grazes a curved surface, the error is the square root of that.
+    their parts. The relative error of the distance is about 1e-14, relative to the sum of the distance and the size of
+    the shape. For a mesh this error is divided by the sine of the angle between the ray and the triangle, so that the
+    point is on the triangle within rounding. If a ray grazes a curved surface, the relative error is the square root of
+    1e-14.
 
     Examples
     --------
@@ -442,7 +443,8 @@ def _units(vectors: Array, stacked: bool) -> Array:
 def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:
     """Fill the rows ``out`` and ``codes`` of rays at shapes without a closed form.
 
-    They come from the time of impact of a point that moves along the ray to the far end of the shape's bounding ball.
+    The results come from the time of impact of a point that moves along the ray, up to the far end of the bounding ball
+    of the shape.
     """
     floats = shape._packed[1]
     turns, shifts = parts(poses)

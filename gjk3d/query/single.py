@@ -1,9 +1,10 @@
 """Single queries as compiled builtins: `Pair`, `collide`, `distance`, `signed_distance`, and the fields of results.
 
 A builtin solves one query on two convex shapes whose poses are matrices or None, with the kernels for stacks. For
-bodies it only tests the boxes around them, and returns False for `collide` if the boxes are apart. It calls the Python
-function for everything else: other keywords than one limit, stacks, other types of numbers, invalid poses, and results
-wider than promised. A builtin holds the GIL until it returns, so all builtins share one scratch memory.
+non-convex bodies a builtin only tests the boxes around the bodies, and returns False for `collide` if the boxes are
+apart. In all other cases it calls the Python function: for keywords other than one limit, stacks, other types of
+numbers, invalid poses, and results wider than promised. A builtin holds the GIL until it returns, so all builtins share
+one scratch memory.
 
 Builtins read objects of CPython by address. Words are the 64-bit integers that builtins read: addresses, offsets and
 lengths.
@@ -56,7 +57,7 @@ def plan_of(words: int, pair: int) -> int:
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return the address of the words of the `Plan` of two shapes, or 0 if the hash table does not have it."""
+    """Return the address of the words of the `Plan` of two shapes, or 0 if the hash table does not contain it."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 

@@ -593,7 +593,7 @@ def time_of_impact(
         give HIT at 0, for any motion. FREE is proven for the whole motion. OVERLAPPING means that the shapes are closer
         than the clearance at time 0.
 
-        UNRESOLVED means that the shapes are proven free only up to ``free_until``. It has three causes. The shapes
+        UNRESOLVED means that the shapes are proven free only up to ``free_until``. There are three causes. The shapes
         slide along each other at a distance below the precision of floats. Rotating edges pass each other within about
         a millionth of their size. In these two cases a small ``clearance`` gives HIT before the shapes are that near.
         In the third case the number of steps reaches its limit after about ten seconds, for example for motions of

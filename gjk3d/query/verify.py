@@ -87,7 +87,7 @@ def verify(
       is inside a closed surface of the other. Each witness point is in a part.
     - For bodies in overlap, two parts that overlap this deep, a point this deep in a closed surface, or a part that
       overlaps a ball in a closed surface prove the least depth. A translation that separates the bodies proves the
-      greatest. The witness points are not on surfaces.
+      greatest depth. The witness points are not on surfaces.
     - For a touch, a normal is refuted if the line along it from a witness point stays on that body or enters it.
 
     A ray is proven if its hit is on the shape, within 1e-12 of the size, and the ray does not touch the shape before. A

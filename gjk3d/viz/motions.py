@@ -346,7 +346,7 @@ def _add_reach(scene: Drawing, movers: Iterable[Mover]) -> None:
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
-    """Return the animation of one or several bodies in the same frame along a motion."""
+    """Return the animation of a motion that moves one or several bodies."""
     if of is None:
         raise TypeError("a Motion does not contain a body. Pass the moving body, as in viz.motion(motion, of=shape)")
     if x.stacked:

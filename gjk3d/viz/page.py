@@ -82,7 +82,7 @@ def write_html(
     unit: str | None = None,
     surfaces: tuple[Any, Any] | None = None,
 ) -> Path:
-    """Write a result as one self-contained page, and return its path. It has the bodies in 3D and a table of numbers.
+    """Write a self-contained page with the bodies of a result in 3D and a table of numbers, and return its path.
 
     The page does not use the network, and its content security policy forbids requests. The 3D code (three.js) comes
     from the installed trimesh.
@@ -315,7 +315,7 @@ _PICK = (
 
 
 def write_drawing(drawing: Drawing, path: Path, facts: Mapping[str, str] | None = None) -> Path:
-    """Write a drawing as one self-contained page, and return its path. The items of a colour can be hidden.
+    """Write a self-contained page of a drawing, on which items can be hidden by colour, and return its path.
 
     ``facts`` has a text for each object by name. The page shows the name and the text of the object under the mouse, or
     of the object that is selected in a list.

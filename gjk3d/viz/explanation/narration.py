@@ -137,7 +137,7 @@ class Narrator:
         return self.steps
 
     def _fold(self) -> None:
-        """Replace the last steps by one step if their bounds have equal texts. Curved shapes take many of these."""
+        """Replace the last steps by one step if their bounds have equal texts. Curved shapes take many such steps."""
         read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
         alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
         if last.phase == "start" or alike < 3:

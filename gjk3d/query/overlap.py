@@ -278,8 +278,8 @@ class Difference:
         """Return the first support direction of GJK, in A's axes, and its description in words."""
         shift = np.array(self._m[9:])
         if not shift.any():
-            return np.array([1.0, 0.0, 0.0]), "A's x axis because the centres coincide"
-        return shift / np.linalg.norm(shift), "the line from the centre of A to the centre of B"
+            return np.array([1.0, 0.0, 0.0]), "A's x axis because both frames have one origin"
+        return shift / np.linalg.norm(shift), "the line from the origin of A's frame to that of B's"
 
     def core(self) -> tuple[Array, Ints]:
         """Return the vertices and faces of the difference of the cores. A segment and a point have no faces."""

@@ -29,7 +29,7 @@ const gjk3dTell = (function () {
     const steps = [{
       phase: "start", title: "Start", lower: null, upper: null, joins: true, ...query(gjk.first, gjk.start),
       sentence: "A - B is the set of all points of A minus all points of B. The shapes share a point if it contains the origin. Otherwise their distance is the distance of A - B from the origin. GJK does not build A - B. It computes support points, which are farthest in a direction. "
-        + `The first, along ${centers ? "the line from the centre of A to the centre of B" : "A's x axis because the centres coincide"}, is ${first}.`
+        + `The first, along ${centers ? "the line from the origin of A's frame to that of B's" : "A's x axis because both frames have one origin"}, is ${first}.`
         + (grown.length ? ` The steps are for the cores, and ${included.join(" and ")} ${grown.length === 1 ? "is" : "are"} included at the end.` : ""),
     }];
     gjk.steps.forEach((step, i) => {

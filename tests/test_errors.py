@@ -94,7 +94,7 @@ QUESTIONS = {
     "stacks of two lengths": (
         lambda: gk.collide(BALL, BALL, np.tile(STRAIGHT, (3, 1, 1)), np.tile(STRAIGHT, (4, 1, 1))),
         ShapeError,
-        ("pose_a", "3 rows", "pose_b 4"),
+        ("pose_a", "3 rows", "pose_b has 4"),
     ),
     "no shape": (
         lambda: gk.collide(BALL, [0, 0, 0]),

@@ -21,17 +21,18 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.measure import minimal_ball
 from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, PoseLike
+from gjk3d.wording import count
 
 _ROW, _SHAPES = (1, WIDTH), Kind.SHAPES
 _GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
 def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> BoundingSphere:
-    """Return a bounding sphere in the world: the least for primitives and hulls, nearly the least for composed shapes.
+    """Return the smallest bounding sphere in the world. For composed shapes it is only nearly the smallest.
 
     Parameters
     ----------
-    shape : Shape, Mesh or the like, or list of n such
+    shape : Shape, Mesh or the like, or a list of n of them
         For a non-convex body the sphere contains its convex hull.
     pose : (4, 4) float or (n, 4, 4) float, optional
         World from local; None is the identity. A stack of poses gives a stack of spheres. A list of n shapes takes n
@@ -95,17 +96,18 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
         convex = shape if kind & _SHAPES else _convex(shape, "shape")
         if pose is None:
             return fit.local(convex)
-        if is_plain(pose):  # the kernel checks the matrix; None leaves the error to `pose_rows`
+        if is_plain(pose):  # the kernel checks the matrix; `pose_rows` raises the error if it is not a pose
             volume = fit.moved(convex, pose, np.empty(_ROW), True)
             if volume is not None:
                 return volume
         at, stacked = pose_rows(pose)
         return fit.moved(convex, NO_POSE, at, not stacked)
     if not shape:
-        raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one")
+        raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one shape")
     at = pose_rows(pose)[0]
     if len(at) not in (1, len(shape)):
-        raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected one, or one for each shape")
+        counts = f"{count(len(at), 'pose')} for {count(len(shape), 'shape')}"
+        raise ShapeError(f"{fit.name}: {counts}, expected one pose, or one pose for each shape")
     fits = []
     for k, item in enumerate(shape):
         convex = _convex(item, f"shape[{k}]")
@@ -115,13 +117,13 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
 
 
 def _convex(x: Any, name: str) -> Any:
-    """Return a convex shape itself, or a convex shape that contains a body."""
-    shape_round = find_single("hull", x, name)
-    return x if shape_round is None else shape_round(x)
+    """Return ``x`` if it is convex, otherwise a convex shape that contains the body ``x``."""
+    hull_of = find_single("hull", x, name)
+    return x if hull_of is None else hull_of(x)
 
 
 def _reach(shape: Shape) -> tuple[float, float]:
-    """Return the greatest distance of the shape from the origin, and a bound of the core's rounding error."""
+    """Return bounds of the distance of the shape's points from its origin, and of the rounding error of its core."""
     floats = shape._packed[1]
     center = floats[layout.CENTER : layout.CENTER + 3]
     reach = float(np.linalg.norm(center)) + float(floats[layout.RHO] + floats[layout.RADIUS])
@@ -139,11 +141,12 @@ def _ball(shape: Shape) -> BoundingSphere:
 
 
 def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
-    """Return the centre and radius of a smaller ball, fitted to support points along a grid of directions.
+    """Return the centre and radius of a ball fitted to support points, or the given ball if that is smaller.
 
-    Let x be the shape's point farthest from the centre c. One direction of the grid is within the angle of a cell of
-    x - c. Along this direction the height of the shape above c is at least |x - c| cos(angle), so the largest height
-    bounds |x - c|.
+    Let x be the point of the shape that is farthest from the centre c. The angle between x - c and the nearest
+    direction of the grid is at most the angle between the middle and a corner of a cell. Along this direction the
+    height of the shape above c is at least |x - c| cos(angle). The greatest height, divided by the cosine, bounds
+    |x - c|.
     """
     directions = cell_directions(_GRID)
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]
@@ -167,11 +170,11 @@ def _along_axes(shape: Shape) -> AABB:
 
 
 def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
-    """Return the box fitted at each pose, which is smaller than the bounding box of the rotated local box."""
+    """Return the boxes of a shape at a pose ``matrix`` or at pose rows; None if the matrix is not a pose."""
     packed = shape._cache.get("packed")
     if packed is None:
         if shape._kind & Kind.PLANES:
-            raise cast("Halfspace", shape)._unbounded("box along the axes")
+            raise cast("Halfspace", shape)._unbounded("an axis-aligned box")
         packed = shape._packed
     out = np.empty((len(rows), 6))
     wrong = boxes_along_axes(packed[0], packed[1], matrix, rows, out)
@@ -199,7 +202,7 @@ class _Fit(NamedTuple):
     """Functions that fit a volume to a shape, in the shape's frame and at poses.
 
     ``fit_at`` accepts one pose as a matrix or many poses as rows. It returns None for a matrix that is not a pose.
-    A kind of volume without ``fit_at`` is fitted in the shape's frame and then moved to the poses.
+    Without ``fit_at`` the volume is fitted in the shape's frame and then moved to the poses.
     """
 
     name: str
@@ -208,11 +211,10 @@ class _Fit(NamedTuple):
     fit_at: Callable[[Shape, Array, Array, bool], Any] | None = None
 
     def local(self, shape: Shape) -> Any:
-        """Return the volume fitted in the shape's frame, which is cached."""
         return shape._cached(self.name, lambda: self.fit(shape))
 
     def moved(self, shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
-        """Return the volume at a matrix or at pose rows, None for a matrix that is not a pose."""
+        """Return the volume in the world, at a pose ``matrix`` or at pose rows; None if the matrix is not a pose."""
         fit_at = self.fit_at
         return fit_at(shape, matrix, rows, single) if fit_at else self.local(shape)._moved(matrix, rows, single)
 

@@ -26,9 +26,10 @@ _support: Any = support_once
 
 
 def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> PartsCertificate | Certificate:
-    """Return the certificate of a result: from the log of the kernels for convex shapes, otherwise from the parts.
+    """Return the certificate of a result at the pose rows of its query.
 
-    ``exchanged`` means that the log has B as first shape.
+    The certificate of convex shapes comes from the log of the kernels, and that of non-convex bodies from their parts.
+    ``exchanged`` means that the first shape of the log is B.
     """
     kinds = result.shape_a._kind | result.shape_b._kind
     if kinds & Kind.PLANES:
@@ -41,14 +42,15 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> PartsC
     trace = read_log(log)
     pair = _LoggedPair(result, rows, exchanged)
     normal, support = pair.best_normal(result, trace)
-    # a tie of solids of revolution or of ellipsoids: a closed form gave the depth, and no simplex proves it
+    # the depth of a tie of solids of revolution or of ellipsoids comes from a closed form, and no simplex proves it
     has_proof = trace.gjk_end == _INSIDE or np.linalg.norm(trace.simplex_weights @ trace.simplex) < pair.radii
     deeper = result.upper + pair.radii < 0.0 or (result.status == Status.OVERLAPPING and not has_proof)
     tie = pair.curved and not trace.epa and deeper
     upper = _Upper("section", _NONE, _NONE, _NO_WEIGHTS, _NO_FACES) if tie else _upper(trace)
     directions = pair.directions(upper, trace)
     (support_a, support_b), (points_a, points_b) = pair.to_local(*support), pair.to_local(upper.a, upper.b)
-    faces = upper.faces[:, ::-1] if exchanged else upper.faces  # mirrored at the origin: outward is inward
+    # A - B is B - A mirrored at the origin, which reverses the orientation of the faces
+    faces = upper.faces[:, ::-1] if exchanged else upper.faces
     return _frozen(upper.kind, normal, support_a[0], support_b[0], points_a, points_b, upper.weights, faces, directions)
 
 
@@ -63,9 +65,9 @@ def _frozen(kind: str, *arrays: Any) -> Certificate:
 
 
 class _Upper(NamedTuple):
-    """Proof of an upper bound, in the frame and the order of the log."""
+    """Proof of an upper bound, with points in the frame of the log. ``a`` are points of the log's first shape."""
 
-    kind: str
+    kind: str  #: "weights", "surface" or "section", see `Certificate`
     a: Array
     b: Array
     weights: Array
@@ -93,7 +95,7 @@ def _upper(trace: Trace) -> _Upper:
 
 
 def _encloses_origin(vertices: Array, faces: Ints) -> bool:
-    """Return whether a closed surface encloses the origin, by the solid angle (van Oosterom and Strackee, 1983)."""
+    """Return whether a closed surface encloses the origin, from its solid angle (van Oosterom and Strackee, 1983)."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     la, lb, lc = (np.linalg.norm(p, axis=1) for p in (a, b, c))
     volume = np.einsum("ij,ij->i", a, np.cross(b, c))
@@ -106,7 +108,10 @@ def _encloses_origin(vertices: Array, faces: Ints) -> bool:
 
 
 class _LoggedPair:
-    """Two shapes in the order of the log, and the frame of the log: A's axes at the centre of A's core."""
+    """The shapes a and b of a result, in the order of the log.
+
+    The frame of the log has the axes of a, and its origin is the centre of the core of a.
+    """
 
     def __init__(self, result: Distance, rows: Rows, exchanged: bool) -> None:
         self.sign = -1.0 if exchanged else 1.0
@@ -120,7 +125,10 @@ class _LoggedPair:
         self.curved = not all(ints[layout.POLYTOPE] for ints, _ in self.packed)
 
     def best_normal(self, result: Distance, trace: Trace) -> tuple[Array, tuple[Array, Array]]:
-        """Return the normal from A to B with the greatest lower bound, in world axes, and the two support points."""
+        """Return the normal with the greatest lower bound, and its support points on a and b in the frame of the log.
+
+        The normal points from A to B of the result, in world axes.
+        """
         local = self.turn.T @ (self.sign * result.normal)
         candidates = [(result.normal, local)]
         directions = self.between()
@@ -135,20 +143,20 @@ class _LoggedPair:
         return candidates[best][0], (p[None], q[None])
 
     def between(self) -> list[Array]:
-        """Return GJK's first direction, which is not logged: from centre to centre, or no direction if this is zero."""
+        """Return GJK's first direction, from centre to centre, in a list; the list is empty if the centres coincide."""
         shift = np.array(self.m[9:])
         length = float(np.linalg.norm(shift))
         return [shift / length] if length > 0.0 else []
 
     def support(self, d: Array) -> tuple[Array, Array, Array]:
-        """Return the support point of A - B along d and the points of A and B, with the bits of the kernels."""
+        """Return the support point of a - b along d, and its points on a and b, with the rounding of the kernels."""
         (qa, fa), (qb, fb) = self.packed
         w, p, q = _support(qa, fa, qb, fb, self.m, (d[0], d[1], d[2]))
         return np.array(w), np.array(p), np.array(q)
 
     def directions(self, upper: _Upper, trace: Trace) -> Array:
-        """Return the support direction of each pair of points, from A to B in world axes; zero if not known."""
-        unlogged = [*np.eye(3), *-np.eye(3), *self.between()]  # EPA's first directions, and GJK's
+        """Return the support direction of each point of ``upper``, from A to B in world axes; zero if it is unknown."""
+        unlogged = [*np.eye(3), *-np.eye(3), *self.between()]  # the first directions of EPA and of GJK
         logged = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
         logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}
         logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.gjk}
@@ -156,9 +164,9 @@ class _LoggedPair:
         return self.sign * np.array(directions).reshape(-1, 3) @ self.turn.T
 
     def to_local(self, points_a: Array, points_b: Array) -> tuple[Array, Array]:
-        """Return points of the log in the frames of their shapes, in the caller's order.
+        """Return points on a and b of the log in the frames of their shapes: points of A first, then points of B.
 
-        Points of a polytope become the original vertices, without the rounding of the transformation.
+        Points of a polytope become its original vertices, which removes the rounding of the transformation.
         """
         (_, fa), (_, fb) = self.packed
         turn, shift = np.array(self.m[:9]).reshape(3, 3), np.array(self.m[9:])
@@ -172,7 +180,7 @@ def _key(p: Array, q: Array) -> bytes:
 
 
 def _snapped(points: Array, shape: Shape) -> Array:
-    """Return the nearest vertices if the shape is a hull, which removes rounding; otherwise return the points."""
+    """Return the vertices nearest to the points if the shape is a polytope; otherwise return the points."""
     body = body_of(shape)
     if body is None or len(body.terms) != 1 or len(body.terms[0].sets) != 1 or body.terms[0].balls:
         return points
@@ -182,9 +190,10 @@ def _snapped(points: Array, shape: Shape) -> Array:
 
 
 def _plane_certificate(result: Distance, rows: Rows) -> Certificate:
-    """Return the certificate next to a half-space: the normal, the other core's support point, and its projection.
+    """Return the certificate of a half-space or a plane and another shape.
 
-    For a non-convex body the witness point takes the place of the support point, and `verify` checks all parts.
+    It contains the normal, the support point of the other shape's core, and the projection of that point onto the
+    plane. For a non-convex body it contains the witness point instead, and `verify` checks all parts.
     """
     plane_is_b = bool(result.shape_b._kind & Kind.PLANES)
     plane, shape = (result.shape_b, result.shape_a) if plane_is_b else (result.shape_a, result.shape_b)

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from gjk3d.results import Each
 
 
-_ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angle of about 1e-6
+_ONE_NORMAL = 1.0 - 1e-12  #: cosine of the greatest angle, 1.4e-6 rad, between normals that count as equal
 
 
-#: a function that returns the distance of a row, or of all rows for None; it is called when the distance is read,
-#: because the depth of non-convex bodies takes longer than all contact points
+#: a function that returns the signed distance of one row of a stack, or of all rows for None; it is called when the
+#: distance is read, because the depth of non-convex bodies takes longer than all contact points
 LazyDistance: TypeAlias = Callable[[int | None], Distance[Any]]
 
 
@@ -52,7 +52,8 @@ class Contact(Answer[N]):
         normal of the two parts that touch at the point.
     points_a, points_b : (count, 3) float or (n, most, 3) float
         Points on the surfaces in world axes, in order along the border of the patch. ``points_b - points_a == gaps *
-        normals``. In a stack each row has ``count`` points and then NaN. ``contact[k]`` is without padding.
+        normals``. In a stack each row has ``count`` points, and NaN up to the common length ``most``. ``contact[k]``
+        has no NaN.
     gaps : (count,) float or (n, most) float
         Gap between the surfaces at each point, along the normal. Overlap is negative.
     count : int or (n,) int
@@ -84,7 +85,7 @@ class Contact(Answer[N]):
         count: Each[int, Ints] = Each()
     else:  # a slot would not be a descriptor to type checkers
         __slots__ = ("_normals", "_points", "_result", "count")
-    _points: Array  #: (count, 7) or (n, most, 7): on A, on B, and the gap
+    _points: Array  #: (count, 7) or (n, most, 7): the point on A, the point on B, and the gap
     _result: Distance[N] | LazyDistance
 
     def __init__(
@@ -133,7 +134,7 @@ class Contact(Answer[N]):
 
     @property
     def patches(self) -> list[Ints]:
-        """Indices of the points of one pair that share a normal, by patch. The patch of the deepest point is first.
+        """Arrays of point indices, one for each patch of points that share a normal, the patch of the deepest first.
 
         Convex shapes have one patch or none. Non-convex bodies have one patch for each contact direction.
 
@@ -158,7 +159,7 @@ class Contact(Answer[N]):
 
     @property
     def points(self) -> Array:
-        """The middles between the points on A and on B, (count, 3) float or (n, most, 3) float."""
+        """The midpoints of ``points_a`` and ``points_b``, (count, 3) float or (n, most, 3) float."""
         return 0.5 * (self.points_a + self.points_b)
 
     @property
@@ -240,21 +241,23 @@ def contact(
 ) -> Contact[Any]:
     """Return the contact of two shapes that touch or overlap: a normal, and points on both surfaces.
 
-    The two supporting faces are projected along the normal. The points are the corners of the common part of the two
-    projections whose gap is at most ``within``. An edge on a face or along an edge gives two points. Everything
-    else gives one point.
+    The two supporting faces are projected along the normal, and the projections are intersected. The points are the
+    corners of this intersection at which the gap is at most ``within``. An edge on a face or along an edge gives two
+    points. All other pairs of features give one point.
 
-    A non-convex body has the points of all its parts that touch, and each point has the normal of its two parts. The
-    parts of a mesh are its triangles. The triangles of a closed mesh push outwards. A triangle is ignored if its
-    separating translation is longer than a known separating translation of the bodies, unless this holds for all
-    triangles. A normal belongs to both surfaces at its point. At a flat or concave edge between parts it is the normal
-    of a face. At a convex edge it is between the normals of the two faces. Thus all normals on a level plane of many
-    triangles or boxes are vertical. If two closed meshes cross, a normal may differ from the normals of the other
-    mesh. If no normal belongs to both surfaces, all points count. ``patches`` groups the points by their normal.
+    For a non-convex body the result has the points of all parts that touch, and each point has the normal of its two
+    parts. The parts of a mesh are its triangles. A triangle of a closed mesh separates the other body towards the
+    outside of the mesh. A triangle is ignored if its separating translation is longer than a known separating
+    translation of the bodies, unless this holds for all triangles. A normal belongs to both surfaces at its point. At a
+    flat or concave edge between parts it is the normal of a face. At a convex edge it is between the normals of the two
+    faces. Thus all normals on a level plane of many triangles or boxes are vertical. If two closed meshes cross, a
+    normal may differ from the normals of the other mesh. If no normal belongs to both surfaces, all points are kept.
+    ``patches`` groups the points by their normal.
 
     If the surfaces do not intersect, for example because one body contains the other, the result has the one point of
-    `signed_distance`. A half-space touches the convex hull of a body. The depth of non-convex bodies takes longer than
-    the points. It is computed at the first access to ``result``, ``normal``, ``distance``, its bounds or ``status``.
+    `signed_distance`. For a half-space the convex hull of a body is used. The depth of non-convex bodies takes longer
+    than the points. It is computed at the first access to a field that needs it: ``result``, ``normal``, ``distance``,
+    ``lower``, ``upper`` or ``status``.
 
     Parameters
     ----------
@@ -330,15 +333,13 @@ def contact(
 
 
 def check_patches(within: Any, max_points: Any) -> None:
-    """Raise unless `contact` accepts ``within`` and ``max_points``."""
-    if type(within) is float and within >= 0.0 and (type(max_points) is int and 0 < max_points <= MAX_POINTS):
-        return
+    """Raise ShapeError unless `contact` accepts ``within`` and ``max_points``."""
     if not isinstance(within, Real) or not float(within) >= 0.0:
         raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
     if max_points is not None and (
         isinstance(max_points, bool) or not isinstance(max_points, Integral) or not 1 <= int(max_points) <= MAX_POINTS
     ):
-        raise ShapeError(f"contact: max_points is {max_points!r}, expected 1 to {MAX_POINTS}, or None for all")
+        raise ShapeError(f"contact: max_points is {max_points!r}, expected 1 to {MAX_POINTS}, or None for all points")
 
 
 _ANSWER = 1, narrow.FLOATS
@@ -352,7 +353,7 @@ class _Packed(NamedTuple):
 
 
 def _pack(pair: Prepared, a: Any, b: Any) -> _Packed:
-    """Return the packed pair, created at the first call."""
+    """Return two convex shapes as arrays for the contact kernels, created at the first call."""
     packed: _Packed | None = pair.extras.get("contact")
     if packed is None:
         packed = pair.extras["contact"] = _Packed(*core_row(a, b)[:3], faces_of_two(a, b))
@@ -384,7 +385,7 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
         shapes, ma, mb, limits, scratch.workspace, out, scratch.flags, faces.lists,
         sheets_for(faces.capacity), points,
     )  # fmt: skip
-    # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
+    # the general path solves pairs with bounds wider than promised, unless the distance exceeds `within`
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
         return None
     result: Distance[float] = object.__new__(Distance)
@@ -406,20 +407,23 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
 
 
 def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, workers: int) -> LazyDistance:
-    """Return the lazy signed distance of two shapes at copies of the caller's poses."""
+    """Return the function that computes the signed distance. ``poses`` are copies of the caller's poses."""
 
-    def find(index: int | None) -> Distance[Any]:
+    def compute(index: int | None) -> Distance[Any]:
         first, second = poses
         if index is not None:
             first, second = (None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses)
         pair = prepared_for_builtins(a, b)
         return distance_prepared(pair, a, b, narrow.SIGNED, first, second, within, workers=workers)
 
-    return find
+    return compute
 
 
 def pad_points(touching: list[Touching], total: int, columns: int) -> tuple[Array, Ints, Array]:
-    """Return points, counts and normals of several pairs, padded with NaN to ``columns`` or to a longer row."""
+    """Return the points of ``total`` pairs, (total, m, 7), their number in each row, and their normals, (total, m, 3).
+
+    Rows are padded with NaN to m points. m is ``columns``, or the number of points of the longest row if this is more.
+    """
     count = np.zeros(total, dtype=np.int64)
     for group in touching:
         count[group.which] = group.counts
@@ -437,12 +441,10 @@ def pad_points(touching: list[Touching], total: int, columns: int) -> tuple[Arra
 
 
 def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:
-    """Return (n, m, 7) points, padded with NaN, and the number of points in each row."""
+    """Return contact points, (n, m, 7), padded with NaN in a stack, and the number of points in each row."""
     row = packed.pair.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
     pairs = PairRows(packed.ints, packed.floats, row, rows.joined_poses())
-    limit = None if most is None else int(most)
-    points, count = patch_points(
-        pairs, packed.faces, answers_of(result, rows.total), float(within), limit, rows.workers
-    )
+    answers, limit = answers_of(result, rows.total), None if most is None else int(most)
+    points, count = patch_points(pairs, packed.faces, answers, within, limit, rows.workers)
     return points if rows.stacked else points[:, : count[0]], count

@@ -1,7 +1,7 @@
 """Distances of two shapes: `collide`, `distance`, `signed_distance`, `separating_axis` and `penetration`.
 
-`penetration` is the greatest depth of one surface inside another body. `signed_distances` are those of many points from
-one shape.
+`penetration` is the greatest depth of one surface inside another body. `signed_distances` returns the signed distances
+of many points from one shape.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # --- collision and distance ------------------------------------------------------------------------------------------
 
 
-_AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
+_AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: number of floats in a row of the output of `gjk3d.narrow.sat.axis_many`
 _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
 
 
@@ -174,20 +174,19 @@ def distance(
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     max_distance : float
-        Stop as soon as the distance provably exceeds this. Then the status is BEYOND, the bounds are valid, and the
-        points are not the nearest points.
+        The query stops as soon as the distance provably exceeds this value, in the caller's unit. Then the status is
+        BEYOND, the bounds are valid, and the points are not the nearest points.
     tol : float, optional
         Sufficient ``upper - lower``, relative to the pair's size. The size is the extent of both shapes from their
-        origins, or from their middles if these are far from the origins, plus the distance. None is the promised width.
+        origins, or from their middles if these are far from the origins, plus the distance. None is the width that
+        ``Distance.tight`` promises.
     trace : bool
         Store every step in ``result.trace``, for one pair only.
     certificate : bool
         Store the proof of the bounds in ``result.certificate``, for one pair only. The other fields of the result do
-        not change. For non-convex bodies it takes up to seconds. For a HeightField it covers the part of the field that
-        the other shape can reach.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
-    device : {"cpu", "cuda"}
+        not change. The proof for non-convex bodies takes up to seconds. The proof for a HeightField covers the part of
+        the field that the other shape can reach.
+    workers, device
         As in `collide`. The bounds hold on both devices.
 
     Returns
@@ -197,10 +196,8 @@ def distance(
 
     Raises
     ------
-    PoseError, ShapeError, UnsupportedPair
-        For invalid input; the message names the fault. Valid input never raises.
-    DeviceUnavailableError
-        If ``device`` is not available; the message names the missing part and its installation.
+    PoseError, ShapeError, UnsupportedPair, DeviceUnavailableError
+        As in `collide`.
 
     References
     ----------
@@ -290,10 +287,8 @@ def signed_distance(
 
     Raises
     ------
-    PoseError, ShapeError, UnsupportedPair
-        For invalid input; the message names the fault. Valid input never raises.
-    DeviceUnavailableError
-        If ``device`` is not available; the message names the missing part and its installation.
+    PoseError, ShapeError, UnsupportedPair, DeviceUnavailableError
+        As in `collide`.
 
     References
     ----------
@@ -350,10 +345,8 @@ def separating_axis(
     a, b : Shape, Mesh or the like
         Polytopes, including flat ones. Rounded polytopes are rejected, because their nearest features need not be
         flat. For non-convex bodies the axis separates the convex hulls, and the features are those of the hulls.
-    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+    pose_a, pose_b, workers
         As in `collide`.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
 
     Raises
     ------
@@ -388,14 +381,14 @@ def separating_axis(
     out, kinds = _axes(first, second, rows)
     if sharp_hulls is not None:
         out[:, 4] += error
-        _check_parted(out, a, b)
+        _check_separated(out, a, b)
     if rows.stacked:
         return Axis(out[:, :3], out[:, 3], out[:, 4], kinds[:, 0], kinds[:, 1])
     return _axis(out, kinds)
 
 
 def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
-    """Return the best axes of sharp polytopes, and their kinds and statuses."""
+    """Return the best axes of two polytopes: (n, 5) axis, gap and error, and (n, 2) kind of axis and status."""
     pair = prepared(a, b)
     ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
     out, kinds = np.empty((rows.total, _AXIS_FLOATS)), np.empty((rows.total, 2), dtype=np.int64)
@@ -411,8 +404,8 @@ def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
     return out, kinds
 
 
-def _check_parted(out: Array, a: Collider, b: Collider) -> None:
-    """Raise unless the hulls of non-convex bodies are separated, because only then an axis separates the bodies."""
+def _check_separated(out: Array, a: Collider, b: Collider) -> None:
+    """Raise UnsupportedPair unless the axes separate the hulls of non-convex bodies, and thus the bodies."""
     for k in np.flatnonzero(~(out[:, 3] > out[:, 4]))[:1]:
         where = f"in row {k + 1} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
@@ -422,7 +415,7 @@ def _check_parted(out: Array, a: Collider, b: Collider) -> None:
 
 
 def _best_axis(a: Any, b: Any, pose_a: Array, pose_b: Array) -> Axis[float] | None:
-    """Return the axis of sharp polytopes at two plain matrices; None if the general path has to compute it."""
+    """Return the best axis of two polytopes at two plain matrices; None if the general path has to compute it."""
     pair = prepared(a, b)
     if pair.words is None:
         return None
@@ -443,7 +436,7 @@ def _axis(out: Array, kinds: Ints) -> Axis[float]:
 
 
 def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[GaussMap, GaussMap, int] | None:
-    """Return the Gauss maps of A and of B, and the greater number of edges; None unless both are sharp polytopes."""
+    """Return the Gauss maps of A and of B, and the greater number of edges; None unless both are polytopes."""
     cache = pair.extras
     if "axes" not in cache:
         sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (a, b))
@@ -458,7 +451,7 @@ def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[GaussMap, GaussMap, int
 # --- penetration -----------------------------------------------------------------------------------------------------
 
 
-_FINEST = 1e-4
+_FINEST = 1e-4  #: least ``tol`` of `penetration`
 
 
 @compared()
@@ -470,7 +463,8 @@ class Penetration(NamedTuple):
     depth : float
         Depth of the deepest known point, in the caller's unit; 0 if no point is inside.
     lower, upper : float
-        Proven bounds: no point of either surface is deeper than ``upper``, and one point is at least ``lower`` deep.
+        Proven bounds in the caller's unit. No point of either surface is deeper than ``upper``, and one point is at
+        least ``lower`` deep.
     normal : (3,) float or None
         Unit vector in world axes, from A to B as in `Distance`. If B moves along ``normal``, the deepest point leaves
         the other body by the shortest translation. None if no point is inside.
@@ -529,8 +523,8 @@ def penetration(
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float
-        Sufficient width of the bounds relative to the depth, at least 1e-4. The search ends after 164 / tol points of
-        each surface. Then the bounds may be wider, but they are valid.
+        Sufficient width of the bounds relative to the depth, at least 1e-4. The search ends after at most 164 / tol
+        points of each surface. Then the bounds may be wider, but they are valid.
 
     Returns
     -------
@@ -570,15 +564,15 @@ def penetration(
         )
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
         raise ShapeError(
-            f"tol is {tol!r:.80}, expected a width of the bounds relative to the depth, from {_FINEST} to 1"
+            f"penetration: tol is {tol!r:.80}, expected the width of the bounds relative to the depth, {_FINEST} to 1"
         )
     surfaces = find_single("surfaces", a)(a), find_single("surfaces", b)(b)
     if not any(skin.mesh.is_solid for side in surfaces for skin in side):
         raise UnsupportedPair("penetration: neither body is closed, so no point is inside. Use signed_distance")
-    if not collide(a, b, rows, 0.0)[0]:  # proven apart
+    if not collide(a, b, rows, 0.0)[0]:  # proven to be separated
         return Penetration(0.0, 0.0, 0.0, None, None, None)
     deepest_point = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
-    if not deepest_point.decided:  # a separating translation moves every point out
+    if not deepest_point.decided:  # no point is deeper than the length of a separating translation
         deepest_point = deepest_point._replace(upper=-float(signed_distance(a, b, pose_a, pose_b).lower))
     lower = max(0.0, deepest_point.lower - deepest_point.slack)
     if deepest_point.points is None:
@@ -604,20 +598,20 @@ class PointDistances(NamedTuple):
     ----------
     distance : (n,) float
         Distance of each point from the surface, in the caller's unit, negative inside. It is infinite beyond
-        ``max_distance``, and minus infinity if a point inside is farther from the surface than that.
+        ``max_distance``, and minus infinity for a point that is deeper inside than ``max_distance``.
     point : (n, 3) float
         The nearest point of the surface, in world axes. NaN beyond ``max_distance``.
     normal : (n, 3) float
         The gradient of the distance, a unit vector in world axes: away from the surface outside, and towards it inside.
         On the surface it is the outward normal of the face. NaN beyond ``max_distance``.
     face : (n,) int
-        The face of the mesh with the nearest point; the least number if several faces tie. -1 for other shapes, and
-        beyond ``max_distance``.
+        Index of the face of the mesh with the nearest point, the lowest if several faces tie. It is -1 for other
+        shapes, and beyond ``max_distance``.
     inside : (n,) bool
-        Whether the distance is negative. A point on the surface of a mesh is outside. For other shapes it is on either
-        side, as rounding decides.
+        Whether the distance is negative. A point on the surface of a mesh is outside. On the surface of other shapes
+        rounding decides.
     lower, upper : (n,) float
-        Bounds of the distance.
+        Proven bounds of the distance.
 
     Examples
     --------
@@ -658,7 +652,8 @@ def signed_distances(
     rows, _ = points_of(points, "signed_distances: points") if np.size(points) else (np.empty((0, 3)), 0)
     poses, stacked = pose_rows(pose, "pose")
     if stacked and len(poses) not in (1, len(rows)):
-        raise ShapeError(f"signed_distances: pose has {len(poses)} rows and points {len(rows)}, expected equal numbers")
+        counts = f"pose has {len(poses)} rows and points has {len(rows)}"
+        raise ShapeError(f"signed_distances: {counts}, expected equal numbers or one pose")
     if handler is None:
         answers = _of_any(shape, rows, pose, max_distance, workers)
     else:
@@ -666,18 +661,16 @@ def signed_distances(
         order = morton_order(rows) if len(poses) == 1 else np.arange(len(rows))
         answers = handler(shape, PointRows(rows, poses, order, float(max_distance), OUTSIDE), sign, workers)
         left = np.flatnonzero(np.isnan(answers.numbers[:, 0]))
-        if len(left):  # of a cloud
+        if len(left):  # the handler of point clouds leaves some rows undecided
             some = matrices(poses[left, :12] if len(poses) > 1 else poses[0, :12])
-            for mine, theirs in zip(answers, _of_any(shape, rows[left], some, max_distance, workers), strict=True):
-                mine[left] = theirs
-    numbers, faces, inside = answers
-    return PointDistances(
-        numbers[:, 0], numbers[:, 3:6], numbers[:, 6:], faces, inside, numbers[:, 1], numbers[:, 2]
-    )  # fmt: skip
+            for column, values in zip(answers, _of_any(shape, rows[left], some, max_distance, workers), strict=True):
+                column[left] = values
+    x, faces, inside = answers
+    return PointDistances(x[:, 0], x[:, 3:6], x[:, 6:], faces, inside, x[:, 1], x[:, 2])
 
 
 def _of_any(shape: Collider, points: Array, pose: Any, most: float, workers: int) -> PointAnswers:
-    """Return the distances of points from a shape without triangles."""
+    """Return the signed distances of points from a shape without triangles, up to the distance ``most``."""
     from gjk3d.bodies.mesh_points import PointAnswers
 
     poses = np.tile(np.eye(4), (len(points), 1, 1))
@@ -685,12 +678,12 @@ def _of_any(shape: Collider, points: Array, pose: Any, most: float, workers: int
     answer = signed_distance(shape, Point(), pose, poses, max_distance=most, workers=workers)
     inside, beyond = answer.distance < 0.0, np.asarray(answer.status) == Status.BEYOND
     nearest = answer.point_a.copy()
-    # the witness points of bodies in overlap are not on surfaces, and the translation of the point ends there
+    # the witness points of bodies in overlap are not on surfaces, but the separating translation ends on the surface
     nearest[inside] = points[inside] - answer.distance[inside, None] * answer.normal[inside]
     numbers = np.column_stack([answer.distance + 0.0, answer.lower, answer.upper, nearest, answer.normal])
     numbers[beyond] = inf, most, inf, nan, nan, nan, nan, nan, nan
     deep = answer.distance < -most
-    # the least depth of a body may be below the limit
+    # the depth of a body has a lower bound, which may be below the limit
     numbers[deep, 0], numbers[deep, 1], numbers[deep, 3:] = -inf, -inf, nan
     numbers[deep, 2] = np.maximum(numbers[deep, 2], -most)
     return PointAnswers(numbers, np.full(len(points), -1), inside)

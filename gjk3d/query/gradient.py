@@ -1,9 +1,9 @@
 """Derivatives of distance and signed distance with respect to the poses of the two shapes.
 
-By the envelope theorem the optimal normal and points are constants of the derivative if they are unique. A translation
-of B along the normal increases the signed distance at the rate 1. A rotation of B increases it at the rate of the lever
-arm of B's point. If the normal or the points are not unique, the distance has a kink, and the result is one of its
-one-sided slopes.
+By the envelope theorem the optimal normal and points count as constant in the derivative if they are unique. A
+translation of B along the normal increases the signed distance at the rate 1. The rate of a rotation of B is the lever
+arm of the normal at B's point. If the normal or the points are not unique, the distance has a kink, and the result is
+one of its one-sided slopes.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ class Gradient(NamedTuple):
     Attributes
     ----------
     a, b : (6,) float or (n, 6) float
-        Derivative of the distance with respect to the pose of A and of B: three numbers for a translation and three for
-        a rotation vector, both in world axes. The rotation is about the origin of the pose.
+        Derivative of the distance with respect to the pose of A and of B: three numbers for a translation, and three
+        numbers per radian for a rotation vector, both in world axes. The rotation is about the origin of the pose.
     unique : bool or (n,) bool
-        True if the normal and the points are unique, which makes this the derivative. False for ties and for pairs
-        that are too close to a tie: coplanar faces, parallel edges that touch, a depth along two normals.
+        True if the normal and the points are unique. Then ``a`` and ``b`` are the derivative. False for ties and for
+        pairs that are too close to a tie, for example coplanar faces, parallel edges that touch, or equal depths along
+        two normals.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     if at_once is not None:
         return at_once
     if not isinstance(result, Distance):
-        raise ShapeError(f"result is {name_of(result)}, expected the Distance of gjk3d.signed_distance(a, b)")
+        raise ShapeError(f"gradient: result is {name_of(result)}, expected a Distance. Use gjk3d.signed_distance(a, b)")
     for which, shape in (("shape_a", result.shape_a), ("shape_b", result.shape_b)):
         if shape is not None and not is_collider(shape):
             raise no_shape(f"the result's {which}", shape)
@@ -122,16 +123,15 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     about = np.zeros((2, count, WIDTH))
     unique, slopes = np.empty(count, dtype=np.int64), np.empty((count, 12))
     of_bodies = np.zeros(count, dtype=bool)
-    # rows that share their shapes are packed once; the uniqueness needs the shapes, the slopes only the results
+    # rows that share their shapes are packed once; only the test of uniqueness needs the shapes
     for which, shapes, poses in _groups(result, count):
         rows = []
         for side, center, pose, name in zip(about, (pose_a, pose_b), poses, ("pose_a", "pose_b"), strict=True):
             table, query_rows = (pose_rows(p, name)[0] for p in (pose if center is None else center, pose))
             total = len(which) if center is None else count
             if len(table) not in (1, total):
-                raise ShapeError(
-                    f"{name} has {len(table)} rows, and the result is of {count} pairs. Pass the poses of the query"
-                )
+                rows_text = f"{name} has {len(table)} rows, expected {total} as in the result"
+                raise ShapeError(f"gradient: {rows_text}. Pass the poses of the query")
             side[which] = table if len(table) == 1 or center is None else table[which]
             rows.append(query_rows)
         convex = _as_convex(shapes)
@@ -146,7 +146,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     convex_slopes = np.empty((len(convex_rows), 12))
     narrow.slope_rows(answers[convex_rows], about[0, convex_rows], about[1, convex_rows], convex_slopes)
     slopes[convex_rows], is_unique = convex_slopes, unique == narrow.YES
-    if result.asked[0] == UNSIGNED:  # the distance is constant in an overlap, and has a kink at its border
+    if result.asked[0] == UNSIGNED:  # the unsigned distance is 0 in an overlap, and has a kink where the shapes touch
         inside = answers[:, 0] <= 0.0
         slopes[inside] = 0.0
         is_unique &= ~inside
@@ -156,7 +156,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
 
 
 def _quick_gradient(result: Distance[Any]) -> Gradient | None:
-    """Return the gradient of one prepared pair from the row of its result; None if the general path is needed."""
+    """Return the gradient of the result of two convex shapes; None if the general path has to compute it."""
     row = row_of(result)
     a, b = result.shape_a, result.shape_b
     if row is None or getattr(a, "_kind", 0) | getattr(b, "_kind", 0) != Kind.CONVEX:
@@ -177,7 +177,7 @@ def _quick_gradient(result: Distance[Any]) -> Gradient | None:
 
 
 def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tuple[Any, Any]]]:
-    """Return groups of result rows that share two shapes: the rows, the shapes, and their poses."""
+    """Return groups of result rows that share two shapes: the indices of the rows, the shapes, and their poses."""
     if result.shape_a is not None:
         return [(np.arange(count), (result.shape_a, result.shape_b), (result.pose_a, result.pose_b))]
     pairs = result._pairs  # a result of many different pairs
@@ -209,7 +209,10 @@ def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
 def _body_slopes(
     shapes: tuple[Any, Any], rows: tuple[Array, Array], answer: Array, tight: bool, about: Array
 ) -> tuple[Array, int]:
-    """Return the slopes of one pair with a non-convex body, and whether they are unique."""
+    """Return the slopes (12,) of one pair with a non-convex body, and YES or NO for their uniqueness.
+
+    ``about`` are two pose rows, whose origins are the centers of rotation.
+    """
     from gjk3d.bodies.distance import levers  # loaded only for non-convex bodies
 
     if (shapes[0]._kind | shapes[1]._kind) & Kind.PLANE:
@@ -231,7 +234,7 @@ def _body_slopes(
 
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:
-    """Return which rows have a unique normal and a unique pair of points."""
+    """Return YES for each row whose normal and pair of points are unique, otherwise NO."""
     ints, floats, row, plane = core_row(*shapes, *map(len, rows))
     pairs, (out, flags) = PairRows(ints, floats, row, np.concatenate(rows)), empty_answers(1)
     unique = np.full(len(answers), narrow.FULL)

@@ -34,7 +34,7 @@ from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.composed import Composed, Rounded
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints, OnePose, Pose, PoseLike, UnclearPose
-from gjk3d.wording import kind_of
+from gjk3d.wording import count, kind_of
 
 # --- faces of meshes -------------------------------------------------------------------------------------------------
 
@@ -64,7 +64,7 @@ def polylines(segments: Array, tolerance: float) -> list[Array]:
 
 
 def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], used: Array) -> list[int]:
-    """Return the points of a polyline that starts with segment k, up to a junction, an end, or the first point."""
+    """Return the point indices of the polyline from point ``start`` along segment ``k`` to a junction or an end."""
     line = [start]
     while True:
         used[k] = True
@@ -76,7 +76,7 @@ def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], u
 
 
 def _places(points: Array, tolerance: float) -> tuple[Ints, Array]:
-    """Return the cluster of each point, and a point of each cluster."""
+    """Return the cluster of each point, and a point of each cluster. Points within the tolerance share a cluster."""
     from scipy.spatial import cKDTree
 
     near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
@@ -98,7 +98,7 @@ def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     Returns
     -------
     (k, 2) int
-        Rows of a face of A and a face of B, in ascending order. The index is 0 for a shape that is not a mesh.
+        Indices of a face of A and a face of B, in ascending order. The index is 0 for a shape that is not a mesh.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     Returns
     -------
     (int, int)
-        A face of A and a face of B. The index is -1 for a shape that is not a mesh.
+        Index of a face of A and index of a face of B. The index is -1 for a shape that is not a mesh.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any, query: str = "faces"
 
 
 def _faces_of(pair: BodyPair, parts: Ints, shape_index: int) -> Ints:
-    """Return the faces of pairs of parts, (k, 2), with ``shape_index`` for a shape that is not a mesh."""
+    """Return the mesh faces of k pairs of parts, (k, 2), with ``shape_index`` for a shape that is not a mesh."""
     faces = [
         side.tree.order[parts[:, k]]
         if isinstance(side, Triangles)
@@ -229,13 +229,10 @@ def _faces_of(pair: BodyPair, parts: Ints, shape_index: int) -> Ints:
     return np.column_stack(faces)
 
 
-# --- overlap ---------------------------------------------------------------------------------------------------------
-
-
 # --- Minkowski difference --------------------------------------------------------------------------------------------
 
 
-#: most differences of vertices that are all used; larger sets are sampled by support points along `_DIRECTIONS`
+#: up to this number of vertex pairs all differences are computed; above it A - B is sampled along `_DIRECTIONS`
 MOST = 50_000
 _DIRECTIONS = measure.sphere(1.0, 54).vertices
 _support: Any = support_once  # a kernel, called from Python
@@ -249,7 +246,7 @@ class Difference:
         _, rows = prepare_query("solve", a, b, result.pose_a, result.pose_b)
         (_, fa), (_, fb) = self._packed = a._packed, b._packed
         self._m = relative_pose(rows.a[0], fa, rows.b[0], fb)
-        self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written
+        self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: rotation from A's axes, as in a trace, to world axes
         self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
         self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
         self.size = float(fa[layout.RHO] + fb[layout.RHO] + sum(self.radii) + np.linalg.norm(self._m[9:]))
@@ -258,18 +255,18 @@ class Difference:
             (self.turn, np.zeros(3)),
             (self.turn @ np.reshape(self._m[:9], (3, 3)), self.axes(np.array(self._m[9:]))),
         )
-        #: vertices of each core in these frames; None for curved cores and sums
+        #: vertices of each core in world axes, relative to A's centre; None for curved cores and sums
         self.corners = _corners(a, *self.frames[0]), _corners(b, *self.frames[1])
         first, second = self.corners
         #: whether `core` returns a sampled surface, as for curved shapes
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
 
     def axes(self, vectors: Array) -> Array:
-        """Return directions, or points of A - B, rotated from the axes of a trace (A's axes) to world axes."""
+        """Return directions or points of A - B in world axes, from those in A's axes, in which a trace is written."""
         return np.asarray(vectors, dtype=np.float64) @ self.turn.T
 
     def place(self, points: Array) -> Array:
-        """Return points of A or of B transformed from the frame of a trace to the world."""
+        """Return points of A or of B in the world, from points of a trace (in A's axes, about A's centre)."""
         return self.axes(points) + self.center
 
     def support(self, direction: Array) -> Array:
@@ -278,28 +275,31 @@ class Difference:
         return self.axes(_support(qa, fa, qb, fb, self._m, tuple((self.turn.T @ direction).tolist()))[0])
 
     def between(self) -> tuple[Array, str]:
-        """Return the first support direction of GJK, in the axes of a trace, and its description."""
+        """Return the first support direction of GJK, in A's axes, and its description in words."""
         shift = np.array(self._m[9:])
         if not shift.any():
             return np.array([1.0, 0.0, 0.0]), "A's x axis because both frames have one origin"
         return shift / np.linalg.norm(shift), "the line from the origin of A's frame to that of B's"
 
     def core(self) -> tuple[Array, Ints]:
-        """Return the difference of the cores as triangles, as the end points of a segment, or as one point."""
+        """Return the vertices and faces of the difference of the cores. A segment and a point have no faces."""
         first, second = self.corners
         if not self.sampled and first is not None and second is not None:
             return _hull((first[:, None] - second[None]).reshape(-1, 3))
         return _hull(np.array([self.support(d) for d in _DIRECTIONS]))
 
     def whole(self) -> tuple[Array, Ints]:
-        """Return the sampled difference of the shapes with their radii; `core` if both radii are 0."""
+        """Return vertices and faces of the sampled difference of the shapes with their radii."""
         if sum(self.radii) == 0.0:
             return self.core()
         return _hull(np.array([self.support(d) + sum(self.radii) * d for d in _DIRECTIONS]))
 
 
 def _corners(shape: Shape, turn: Array, center: Array) -> Array | None:
-    """Return the transformed vertices whose hull is the core; None for curved cores and sums."""
+    """Return the vertices of the core, rotated by ``turn`` about its centre and moved by ``center``.
+
+    Return None for curved cores and sums.
+    """
     ints, floats = shape._packed
     if not ints[layout.POLYTOPE]:
         return None
@@ -362,10 +362,8 @@ def overlap(
     a, b : Shape or Mesh
         Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of these, but not rounded or
         curved shapes. A mesh must be closed. Overlapping bodies of one mesh are united first.
-    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+    pose_a, pose_b, workers
         As in `collide`.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
 
     Returns
     -------
@@ -442,11 +440,11 @@ class _Intersection(NamedTuple):
         return 0.5 * (self.point_a + self.point_b)
 
     def points(self) -> Array:
-        """Return the corners; the middle of the witness points if there are none."""
+        """Return the corners of the intersection, or the middle of the witness points if it has no corners."""
         middle, a, b = self._middle(), _walls(self.a), _walls(self.b)
-        if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
+        if max(a.span, b.span) == 0.0:  # two points have no extent, and `corners` needs one
             return middle[None]
-        # coordinates relative to a nearby round point are small, and simple numbers stay exact
+        # coordinates relative to a rounded point near the middle are small, and short numbers stay exact
         unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
         x, y, z = (round(number / unit) * unit for number in middle.tolist())
         points = corners(a, b, self.rows, (x, y, z), manifold.NEARLY_EQUAL)
@@ -478,8 +476,8 @@ def _as_mesh(x: Any, name: str) -> Mesh:
         x = x._cached("mesh", lambda: Mesh(hull.vertices, hull.faces))
     if not x.is_watertight:
         raise ShapeError(
-            f"overlap: {name} has {x.open_edges} open edges, so nothing is inside it. Close it in its source, or pass "
-            f"{name}.hull()"
+            f"overlap: {name} has {count(x.open_edges, 'open edge')}, so nothing is inside it. Close it in its source, "
+            f"or pass {name}.hull()"
         )
     mesh: Mesh = x
     return mesh
@@ -494,9 +492,10 @@ def _as_polytope(shape: Any, name: str) -> Polytope:
         polytope = polytope._polytope()
     if not isinstance(polytope, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
+        expected = f"a mesh or a polytope{' with fewer vertices' if many else ''}"
         raise UnsupportedPair(
-            f"overlap: {name} is {kind_of(shape)}, expected a polytope{' with fewer vertices' if many else ''} or mesh."
-            f" Pass gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
+            f"overlap: {name} is {kind_of(shape)}, expected {expected}. Pass "
+            f"gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
         )
     return polytope
 

@@ -45,7 +45,7 @@ from gjk3d.typing import Array, Device, Pose, PoseLike, UnclearPose
 
 
 def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Any, Rows]:
-    """Return the handler of a query, see `dispatch`, and the poses as rows for kernels, from checked arguments."""
+    """Check the arguments. Return the handler of the query, see `dispatch`, and the poses as rows for the kernels."""
     handler = find(query, a, b)
     matrices_a = None if pose_a is None else as_matrices(pose_a, "pose_a")
     matrices_b = None if pose_b is None else as_matrices(pose_b, "pose_b")
@@ -56,7 +56,7 @@ def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple
     fill_rows(matrices_a, "pose_a", rows_a)
     fill_rows(matrices_b, "pose_b", rows_b)
     if stacked_a and stacked_b and count_a != count_b and 1 not in (count_a, count_b):
-        raise ShapeError(f"pose_a has {count_a} rows and pose_b {count_b}, expected equal numbers, or a single pose")
+        raise ShapeError(f"pose_a has {count_a} rows and pose_b has {count_b}, expected equal numbers or one pose")
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
     return handler, Rows(rows_a, rows_b, count, stacked_a or stacked_b, joined=joined)
 
@@ -88,7 +88,10 @@ def query_distance(
     mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
     workers: int = 1, certificate: bool = False, device: Device = "cpu",
 ) -> Distance:  # fmt: skip
-    """Return the result of `gjk3d.distance` or `gjk3d.signed_distance`, by the mode, for arguments of any kind."""
+    """Return the result of `gjk3d.distance` or `gjk3d.signed_distance` for arguments of any kind.
+
+    ``mode`` is a mode of `gjk3d.narrow.solve`.
+    """
     check_limits(max_distance, tol)
     check_workers(workers)
     solve, rows = prepare_query("solve", a, b, pose_a, pose_b)
@@ -99,21 +102,18 @@ def query_distance(
     if rows.on_gpu and (mode == FACETS or trace or certificate):
         option = "trace=True" if trace else "certificate=True" if certificate else "depth='facets'"
         raise ShapeError(f"device='cuda' does not support {option}. Leave out one of them")
-    if trace and rows.stacked:
-        raise ShapeError(f"trace=True needs one pair of poses, but {rows.total} are given. Pass single poses")
+    if rows.stacked and (trace or certificate):
+        option = "trace" if trace else "certificate"
+        raise ShapeError(f"{option}=True needs one pair of poses, but {rows.total} are given. Pass single poses")
     logged_a, logged_b, logged_rows, swapped = a, b, rows, False
-    logged = trace
-    if certificate and rows.stacked:
-        raise ShapeError(f"certificate=True needs one pair of poses, but {rows.total} are given. Pass single poses")
     if certificate and mode == FACETS:
         raise ShapeError(
             "certificate=True stores the last state of GJK and EPA, not of depth='facets'. Use depth='auto' or 'epa'"
         )
-    if certificate and not kinds & Kind.BODIES:
-        logged = True
-        # a trace has the caller's order of A and B, but the bits of a result come from the canonical order
-        if not trace and not kinds & Kind.PLANES:
-            logged_a, logged_b, logged_rows, swapped = canonical(a, b, rows)
+    logged = trace or (certificate and not kinds & Kind.BODIES)
+    # a trace has the caller's order of A and B, but the bits of a result come from the canonical order
+    if logged and not trace and not kinds & Kind.PLANES:
+        logged_a, logged_b, logged_rows, swapped = canonical(a, b, rows)
     out, flags = empty_answers(rows.total)
     log = [NO_LOG]
     accuracy = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
@@ -150,12 +150,12 @@ def query_distance(
 Depth = Literal["auto", "epa", "facets", "tight", "fast"]
 
 _new = object.__new__
-new_tuple = tuple.__new__  #: of a NamedTuple, in half the time
+new_tuple = tuple.__new__  #: creates a NamedTuple in half the time of a call of its class
 _ANSWER = 1, narrow.FLOATS
 _cache = PreparedPairs()
-#: the prepared data of two shapes, cold; it is cached for as long as both live
+#: returns the prepared data of two shapes, which are cached as long as both exist; every query starts cold
 prepared = _cache.get
-#: the same for the plain functions; the next query of the same two shapes runs in a builtin
+#: returns the same data, and lets a builtin solve the next query of the two shapes
 prepared_for_builtins = _cache.get_for_builtins
 
 
@@ -304,7 +304,7 @@ class Pair:
 def collide_prepared(
     pair: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
 ) -> Any:  # fmt: skip
-    """Return the result of `gjk3d.collide` for a pair of shapes with their prepared data.
+    """Return the result of `gjk3d.collide` from the prepared data of two shapes.
 
     Poses that are not plain matrices go to `query_collide`.
     """
@@ -322,7 +322,7 @@ def collide_prepared(
                 return False
             if code == 1:
                 return True
-            if code == 2:  # undecided: compare the cold distance, so that the boolean does not depend on the memory
+            if code == 2:  # undecided: the cold distance decides, and the boolean does not depend on earlier queries
                 cold = pair if not len(plan.memory) else prepared(a, b)
                 return not distance_prepared(cold, a, b, narrow.SIGNED, ma, mb).lower > margin
     elif pair.quick is not None and type(margin) is float and 0.0 <= margin < inf:
@@ -336,7 +336,7 @@ def distance_prepared(
     pair: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, workers: int = 1, certificate: bool = False,
 ) -> Distance[Any]:  # fmt: skip
-    """Return the distance of prepared shapes, in a mode of `gjk3d.narrow.solve`; see `collide_prepared`."""
+    """Return the distance in a mode of `gjk3d.narrow.solve`, from the prepared data of two shapes."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     quick = pair.quick
@@ -360,7 +360,7 @@ def distance_prepared(
             pairs = new_tuple(PairRows, (*plan.packed, scratch.poses))
             request = new_tuple(Request, (mode, float(max_distance), width, False))
             code = solve_many(pairs, ma, mb, request, 0, 1, scratch.workspace, out, scratch.flags, plan.memory)
-            # the general path solves what is wider than promised, unless a tolerance or max_distance allows it
+            # the general path solves pairs with bounds wider than promised, unless `tol` or `max_distance` allows them
             solved = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
         else:
             assert quick is not None

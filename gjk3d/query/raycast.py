@@ -63,7 +63,7 @@ class RayHit(Answer[N]):
         Distance from the origin to the hit, in the caller's unit for a direction of any length. It is infinite if the
         ray misses.
     point : (3,) float or (n, 3) float
-        The hit in world axes. NaN if the ray misses.
+        The hit point in world axes. NaN if the ray misses.
     normal : (3,) float or (n, 3) float
         Unit outward normal of the surface at the hit. It is opposite to the ray if the origin is inside. NaN if the ray
         misses.
@@ -140,20 +140,20 @@ class RayHits(NamedTuple):
     Attributes
     ----------
     ray : (k,) int
-        The number of the ray.
+        Index of the ray.
     distance : (k,) float
         Distance from the origin of the ray, in the caller's unit.
     point : (k, 3) float
-        The hit in world axes.
+        The hit point in world axes.
     normal : (k, 3) float
         Unit outward normal of the face in world axes, after `Mesh.repairs`. A face that is not in `Mesh.skin` has the
         normal of its winding.
     face : (k,) int
-        The face of the mesh. A triangle that `Mesh.repairs` counts once is one hit. A hit on an edge or a corner is one
-        hit. Its face is the nearest by rounding, or the one with the least number. A ray along a face has one hit,
-        where the ray first touches the face.
+        Index of the face of the mesh. A triangle that `Mesh.repairs` counts once is one hit. A hit on an edge or a
+        corner is one hit. Its face has the smallest computed distance, and in a tie the lowest index. A ray along a
+        face has one hit, where the ray first touches the face.
     entering : (k,) bool
-        Whether the ray enters through the surface at the hit, against the surface's normal.
+        Whether the ray enters the mesh at the hit, which means that it runs against the normal.
     starts : (n + 1,) int
         The hits of ray ``i`` are the rows ``starts[i]`` to ``starts[i + 1] - 1``.
 
@@ -256,9 +256,10 @@ def raycast(
     Spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls have closed forms. For other convex
     shapes the result is the time of impact of a point, see `gjk3d.time_of_impact`. Rays hit the triangles of a mesh
     from both sides. A ray that starts in a closed mesh is inside. For other bodies the result is the first hit of
-    their parts. The error of the distance is about 1e-14 of the sum of the distance and the shape's size. For a mesh
-    it is divided by the sine of the angle between the ray and the triangle, so that the point is on the triangle within
-    rounding. If a ray grazes a curved surface, the error is the square root of that.
+    their parts. The relative error of the distance is about 1e-14, relative to the sum of the distance and the size of
+    the shape. For a mesh this error is divided by the sine of the angle between the ray and the triangle, so that the
+    point is on the triangle within rounding. If a ray grazes a curved surface, the relative error is the square root of
+    1e-14.
 
     Examples
     --------
@@ -289,7 +290,7 @@ def raycast(
 
 
 class _Rays(NamedTuple):
-    """The arguments of `raycast` as arrays; an array with one row applies to all rays."""
+    """The arguments of `raycast` as arrays. One row in an array applies to all rays."""
 
     starts: Array
     directions: Array  #: of any length
@@ -300,7 +301,7 @@ class _Rays(NamedTuple):
 
     @classmethod
     def of(cls, origins: Any, directions: Any, pose: Any, max_distance: Any) -> _Rays:
-        """Return rays whose numbers may still be infinite or NaN."""
+        """Return the rays without a check for infinite numbers and NaN."""
         starts, many_origins = unchecked_vectors(origins, "raycast: origins")
         rows, many_directions = unchecked_vectors(directions, "raycast: directions", copy=False)
         poses, many_poses = pose_rows(pose, "pose")
@@ -309,19 +310,19 @@ class _Rays(NamedTuple):
         stacks = {"origins": starts, "directions": rows, "pose": poses, "max_distance": limits}
         counts = {name: len(each) for name, each in stacks.items() if len(each) != 1}
         if len(set(counts.values())) > 1:
-            lengths = ", ".join(f"{name} has {count}" for name, count in counts.items())
-            raise ShapeError(f"raycast: {lengths} rows, expected equal numbers. Pass stacks of one length")
+            lengths = " and ".join(f"{name} has {count} rows" for name, count in counts.items())
+            raise ShapeError(f"raycast: {lengths}, expected equal numbers")
         return cls(starts, rows, poses, limits, next(iter(counts.values()), 1), stacked)
 
     def checked(self) -> _Rays:
-        """Return the rays with unit directions, or raise for numbers that are not finite and directions of zero."""
+        """Return the rays with unit directions. Raise ShapeError if a number is not finite or a direction is zero."""
         starts = vectors(self.starts if self.stacked[0] else self.starts[0], "raycast: origins", GREATEST)[0]
         rows = vectors(self.directions if self.stacked[1] else self.directions[0], "raycast: directions")[0]
         return self._replace(starts=starts, directions=_units(rows, self.stacked[1]))
 
 
 def _limits(max_distance: Any) -> Array:
-    """Return greatest distances, (1,) or (n,)."""
+
     given = np.asarray(max_distance)
     if given.dtype.kind not in "fiu" or given.ndim > 1 or not (given >= 0.0).all():
         raise ShapeError(
@@ -383,7 +384,7 @@ def _quick_hit(shape: Any, origin: Any, direction: Any, pose: Array, most: float
 
 
 def _single_cast(shape: Any) -> Callable[..., int] | None:
-    """Return a compiled function for one ray at a convex shape or a mesh, and cache it; None for anything else."""
+    """Return the compiled function for one ray and a convex shape or mesh, and cache it; None for other shapes."""
     kind = kind_of(shape)
     if kind & Kind.SHAPES:
         cast: Callable[..., int] = partial(narrow.ray_once, *ray_core(shape), planes_of(shape).ravel())
@@ -396,7 +397,7 @@ def _single_cast(shape: Any) -> Callable[..., int] | None:
 
 
 def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
-    """Return origins as rows, whether they were a stack, unit directions as rows, and whether they were a stack."""
+    """Return the origins, whether they were a stack, the unit directions, and whether these were a stack."""
     if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
         raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
     starts, origins_stacked = vectors(origins, "raycast: origins", GREATEST)
@@ -405,12 +406,11 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
 
 
 def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
-    """Return the result of `raycast` for n checked rays and n pose rows."""
+    """Return the result of `raycast` for n checked rays with unit directions ``units``, and n pose rows."""
     return _cast(shape, _Rays(starts, units, rows, np.full(1, max_distance), len(starts), (True, True, True)))
 
 
 def _cast(shape: Any, rays: _Rays, workers: int = 1) -> RayHit[Any]:
-    """Return the first hits of checked rays with unit directions."""
     count, most = rays.total, float(rays.limits.max(initial=0.0))
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
     cast = find_single("raycast", shape)
@@ -441,9 +441,10 @@ def _units(vectors: Array, stacked: bool) -> Array:
 
 
 def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:
-    """Fill results of rays at shapes without a closed form: the time of impact of a point that moves along the ray.
+    """Fill the rows ``out`` and ``codes`` of rays at shapes without a closed form.
 
-    The motion ends beyond the bounding ball of the shape.
+    The results come from the time of impact of a point that moves along the ray, up to the far end of the bounding ball
+    of the shape.
     """
     floats = shape._packed[1]
     turns, shifts = parts(poses)

@@ -1,9 +1,10 @@
 """Single queries as compiled builtins: `Pair`, `collide`, `distance`, `signed_distance`, and the fields of results.
 
 A builtin solves one query on two convex shapes whose poses are matrices or None, with the kernels for stacks. For
-bodies it only tests the boxes around them, and returns False for `collide` if the boxes are apart. It calls the Python
-function for everything else: other keywords than one limit, stacks, other types of numbers, invalid poses, and results
-wider than promised. A builtin holds the GIL until it returns, so all builtins share one scratch memory.
+non-convex bodies a builtin only tests the boxes around the bodies, and returns False for `collide` if the boxes are
+apart. In all other cases it calls the Python function: for keywords other than one limit, stacks, other types of
+numbers, invalid poses, and results wider than promised. A builtin holds the GIL until it returns, so all builtins share
+one scratch memory.
 
 Builtins read objects of CPython by address. Words are the 64-bit integers that builtins read: addresses, offsets and
 lengths.
@@ -49,21 +50,21 @@ DISTANCE = PAIR_A  #: additional word of `distance`: the function without decora
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return the address of the words of a pair's plan, 0 without a plan."""
+    """Return the address of the words of the `Plan` of a `Pair`, or 0 without a plan."""
     array = py.word(pair + py.word(words + 8 * PLANS))
     return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return the address of the words of the plan of two shapes, 0 if the table does not have the plan."""
+    """Return the address of the words of the `Plan` of two shapes, or 0 if the hash table does not contain it."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
 
 @inlined
 def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
-    """Return the address of the numbers of the pose in argument k; 0 if the kernels do not accept the argument."""
+    """Return the address of the 16 numbers of the pose in argument k, or 0 if the kernels do not accept the pose."""
     scratch = py.word(words + 8 * SCRATCH)
     identity = py.word(scratch + 8 * IDENTITY)
     return (
@@ -88,7 +89,7 @@ def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool
 
 @kernel
 def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> bool:
-    """Return whether the boxes around two bodies are farther apart than a margin, which is at least 0."""
+    """Return whether the boxes around two bodies are proven to be farther apart than a margin of at least 0."""
     rows = addresses.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
     if not (margin >= 0.0 and take_poses(addresses.float_rows(pose_a, 4, 4), addresses.float_rows(pose_b, 4, 4), rows)):
         return False
@@ -99,7 +100,7 @@ def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: floa
 
 @kernel
 def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return 1 if the shapes of a plan collide, 0 if not; for other numbers the Python function has to decide."""
+    """Return 1 if the shapes of a plan collide, 0 if they do not, or another number if the Python function decides."""
     if py.word(plan + 8 * INTS) == 0:
         return 0 if bodies_apart(scratch, plan, pose_a, pose_b, margin) else -1
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
@@ -125,7 +126,7 @@ def solver_at(scratch: int, target: int) -> Solver:
 def solution(
     scratch: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, target: int
 ) -> int:  # fmt: skip
-    """Write the distance of a plan's shapes to the address ``target``; return its marks, -1 for an invalid pose."""
+    """Write the distance of a plan's shapes to the address ``target``. Return its status, or -1 for an invalid pose."""
     valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
@@ -160,7 +161,7 @@ def collide_result(words: int, plan: int, pose_a: int, pose_b: int, margin: floa
 
 @builtin
 def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.collide`."""
+    """Return the address of the result of `Pair.collide` for the ``nargs`` arguments at the address ``args``."""
     if nargs <= 2:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
         answer = collide_result(words, plan_of(words, pair), pose_a, pose_b, margin_argument(words, args, nargs, names))
@@ -171,7 +172,7 @@ def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> in
 
 @builtin
 def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.collide`."""
+    """Return the address of the result of `gjk3d.collide` for the ``nargs`` arguments at the address ``args``."""
     if 2 <= nargs <= 4:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         plan = plan_for(words, py.word(args), py.word(args + 8))
@@ -207,7 +208,10 @@ def limit_argument(words: int, args: int, nargs: int, names: int) -> int:
 
 @kernel
 def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, which: int, limit: int) -> int:
-    """Return the address of a new `Distance`, 0 if the Python function has to solve the query, -1 for an error."""
+    """Return the address of a new `Distance`, 0 if the Python function has to solve the query, -1 for an error.
+
+    ``which`` is the result of `limit_argument`, and ``limit`` is the address of the value of that keyword.
+    """
     if py.word(plan + 8 * INTS) == 0:
         return 0
     row = py.new_bytes(plain(ROW_SIZE))
@@ -242,7 +246,7 @@ def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: 
 
 @inlined
 def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.distance` or `Pair.signed_distance`."""
+    """Return the address of the result of `Pair.distance` or `Pair.signed_distance`."""
     if nargs <= 2:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
         plan, which = plan_of(words, pair), limit_argument(words, args, nargs, names)
@@ -257,7 +261,7 @@ def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -
 
 @inlined
 def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.distance` or `gjk3d.signed_distance`."""
+    """Return the address of the result of `gjk3d.distance` or `gjk3d.signed_distance`."""
     if 2 <= nargs <= 4:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         a, b = py.word(args), py.word(args + 8)
@@ -272,25 +276,25 @@ def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
 
 @builtin
 def pair_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.distance`."""
+    """Return the address of the result of `Pair.distance` for the ``nargs`` arguments at the address ``args``."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def pair_signed_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Pair.signed_distance`."""
+    """Return the address of the result of `Pair.signed_distance` for ``nargs`` arguments at the address ``args``."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def shapes_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.distance`."""
+    """Return the address of the result of `gjk3d.distance` for the ``nargs`` arguments at the address ``args``."""
     return distance_of_shapes(words, args, nargs, names)
 
 
 @builtin
 def shapes_signed_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `gjk3d.signed_distance`."""
+    """Return the address of the result of `gjk3d.signed_distance` for ``nargs`` arguments at the address ``args``."""
     return distance_of_shapes(words, args, nargs, names)
 
 
@@ -302,7 +306,10 @@ OBJECT, NUMBER, VECTOR, STATUS, TIGHT, STEPS = range(6)
 
 @inlined
 def read_field(words: int, data: int) -> int:
-    """Return the address of a new object with a field's value, 0 for a kind that only Python reads."""
+    """Return the address of a new object with the value of a field, 0 for a kind that only Python reads.
+
+    ``data`` is the address of the numbers of the result.
+    """
     kind, place = py.word(words + 8 * FIELD_KIND), data + 8 * py.word(words + 8 * WHERE)
     if kind == NUMBER:
         return py.new_float(place)
@@ -319,7 +326,7 @@ def read_field(words: int, data: int) -> int:
 
 @inlined
 def numbers_of(row: int, kind: int) -> int:
-    """Return the address of a field's numbers in the row of a result, 0 if only Python can read this kind of field."""
+    """Return the address of the numbers of a result, or 0 if only Python can read this kind of field."""
     row_type = py.word(row + py.TYPE) if row != 0 else plain(0)
     if row_type == py.constant(py.BYTES_TYPE):
         return row + py.BYTES if kind != OBJECT and py.word(row + py.SIZE) == ROW_SIZE else 0
@@ -330,7 +337,7 @@ def numbers_of(row: int, kind: int) -> int:
 
 @builtin
 def get_field(answer: int, words: int) -> int:
-    """Return the address of a field of a result; the field's object is created at the first access."""
+    """Return the address of the object of a field; the object is created at the first access."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
         return py.incref(py.word(slot))
@@ -346,7 +353,7 @@ def get_field(answer: int, words: int) -> int:
 
 @builtin
 def set_field(answer: int, value: int, words: int) -> int:
-    """Set a field of a result, or delete it if ``value`` is 0; return 0, or -1 for an error."""
+    """Set a field of a result, or delete the field if ``value`` is 0. Return 0, which means no error."""
     slot = answer + py.word(words)
     old = py.word(slot)
     py.write(slot, py.incref(value) if value != 0 else plain(0))
@@ -379,17 +386,17 @@ _MARGIN = sys.intern("margin")  #: names of keywords are interned, so builtins c
 
 
 def collide_words() -> list[Any]:
-    """Return the words of `shapes_collide`."""
+    """Return the addresses and objects that `shapes_collide` reads."""
     return [_scratch_address(), places.ctypes.data, _MARGIN]
 
 
 def distance_words(mode: int) -> Words:
-    """Return the function that makes the words of `shapes_distance` or `shapes_signed_distance`."""
+    """Return the function that lists what `shapes_distance` or `shapes_signed_distance` reads."""
     return lambda: [_scratch_address(), places.ctypes.data, *_request_words(mode)]
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `Pair` with the functions that make their words."""
+    """Return the builtins of `Pair` by method, with the functions that list what they read."""
 
     def common() -> list[Any]:
         return [_scratch_address(), offset(cls, "_words")]
@@ -424,7 +431,7 @@ if fields(Distance, get_field, set_field, _fields):
     del Distance.__getattr__  # type: ignore[attr-defined]
 
 
-# words of a plan: the addresses and lengths of its arrays; of two bodies only the address of the boxes around them
+# words of a plan: the addresses and lengths of its arrays; for two bodies only the address of the boxes around them
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
 # words of the scratch memory
 POSES, SIMPLEX, ANSWER, FLAGS, IDENTITY, OUT, WORK, TABLE, LISTED, _, WORKS, TABLES = range(12)
@@ -435,7 +442,8 @@ class QueryScratch:
 
     def __init__(self) -> None:
         self.workspace, self.poses, self.identity = new_workspace(FIRST_POINTS), np.empty((2, WIDTH)), np.eye(4)
-        self.listed, self.answer = np.empty((2, 16)), np.empty(1, dtype=np.int64)  #: poses that were given as lists
+        self.listed = np.empty((2, 16))  #: the numbers of poses that are lists
+        self.answer = np.empty(1, dtype=np.int64)
         self.out, self.flags = empty_answers(1)
 
     def words(self) -> Ints:
@@ -449,7 +457,7 @@ thread_scratch = per_thread(QueryScratch)
 
 
 class Plan:
-    """Two packed convex shapes, and the cache of their last query, as arrays for the kernels."""
+    """Two packed convex shapes, and the last axis and simplex of a warm pair, as arrays for the kernels."""
 
     __slots__ = ("floats", "ints", "memory", "packed", "row", "words")
 
@@ -467,8 +475,8 @@ class Plan:
 class Prepared:
     """Prepared data of two shapes, without references to them.
 
-    ``quick`` has the compiled queries of bodies. ``words`` are the words of the plan, or None if builtins cannot solve
-    the pair. ``known`` are the words that builtins read: those of the plan, or those of the boxes around bodies.
+    ``quick`` has the compiled queries of non-convex bodies. ``words`` are the words of the plan, or None if builtins
+    cannot solve the pair. ``known`` are the words that builtins read: those of the plan, or of the boxes around bodies.
     """
 
     __slots__ = ("extras", "known", "plan", "quick", "words")
@@ -479,7 +487,7 @@ class Prepared:
         self.quick = prepare and prepare(a, b)
         kinds = a._kind | b._kind
         self.plan = None if kinds & ~Kind.BOUNDED else Plan(a, b, warm)
-        # a builtin does not check for exceptions of a user's function
+        # builtins do not check for exceptions in a user's support function
         self.words = self.plan.words if self.plan is not None and kinds == Kind.CONVEX else None
         self.known = self.words
         if self.quick is not None:
@@ -488,18 +496,18 @@ class Prepared:
 
     @property
     def packed(self) -> Packed:
-        """The two packed convex shapes and their pair row; not available for half-spaces."""
+        """The two packed convex shapes, as `gjk3d.narrow.solve` reads them; not available for half-spaces."""
         assert self.plan is not None
         return self.plan.packed
 
     @property
     def size(self) -> int:
-        """Bytes of the packed shapes."""
+        """Number of bytes of the packed shapes."""
         return 0 if self.plan is None else self.plan.ints.nbytes + self.plan.floats.nbytes
 
 
-MOST_PAIRS = 256
-MOST_BYTES = 32 << 20
+MOST_PAIRS = 256  #: the cache is emptied before it exceeds this number of pairs
+MOST_BYTES = 32 << 20  #: the cache is emptied before its packed shapes exceed this size
 PLACES = 1024  #: rows of the hash table in which builtins look up plans
 
 #: in each row the identities of the two shapes and the address of the plan's words
@@ -510,13 +518,15 @@ _words = memoryview(places.reshape(-1))  # type: ignore[arg-type]  # reads singl
 class PreparedPairs:
     """Cache of the prepared data of pairs of shapes, for as long as both shapes exist.
 
-    Other threads and signal handlers may run between any two lines, and no row of the table may ever point to a freed
-    plan. Therefore code that fills a row keeps a reference to the plan, and then checks that the cache still has the
-    plan. Code that removes a plan keeps a reference until no row points to the plan.
+    Builtins look up plans in the table `places`. Other threads and signal handlers may run between any two lines, and
+    no row of the table may ever point to a freed plan. Therefore code that fills a row keeps a reference to the plan,
+    and then checks that the cache still has the plan. Code that removes a plan keeps a reference until no row points to
+    it.
     """
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any, int]] = {}  # the last item is the table's row
+        # (id(a), id(b)) -> (prepared data, weak references to a and b, row of the table)
+        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any, int]] = {}
         self._bytes = 0
 
     def get(self, a: Any, b: Any) -> Prepared:
@@ -525,7 +535,7 @@ class PreparedPairs:
         return entry[0]
 
     def get_for_builtins(self, a: Any, b: Any) -> Prepared:
-        """Return the prepared data of two shapes, and enter it into the table in which builtins look it up."""
+        """Return the prepared data of two shapes, and write its address to the table for builtins."""
         key = id(a), id(b)
         entry = self._entries.get(key) or self._insert(a, b, Prepared(a, b, False))
         prepared, _, _, row = entry

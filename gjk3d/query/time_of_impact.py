@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _KINDS = "linear", "screw"
 _ORIGIN = 0.0, 0.0, 0.0
 _ROW, _MATRIX, _TWO_ROWS = (1, narrow.MOTION), (4, 4), (2, WIDTH)
-_LATE = 1e300  #: smaller times cannot overflow
+_LATE = 1e300  #: times below this limit cannot overflow
 _new, _set_attribute = object.__new__, object.__setattr__
 
 
@@ -87,7 +87,7 @@ class Motion(Frozen):
 
     __slots__ = ("_numbers", "stacked")
     _numbers: Array
-    stacked: bool  #: whether it is n motions
+    stacked: bool  #: whether the motion is a stack of n motions
 
     def __init__(
         self,
@@ -113,8 +113,8 @@ class Motion(Frozen):
         arguments = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
         counts = {name: len(rows) for name, (rows, many) in arguments.items() if many}
         if len(set(counts.values())) > 1:
-            lengths = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
-            raise ShapeError(f"Motion: {lengths}, expected equal numbers of rows")
+            lengths = " and ".join(f"{name} has {count} rows" for name, count in counts.items())
+            raise ShapeError(f"Motion: {lengths}, expected equal numbers")
         rows = np.empty((next(iter(counts.values()), 1), narrow.MOTION))
         middle = arguments["center" if "center" in arguments else "linear"][0]
         narrow.motion_rows(poses, arguments["linear"][0], arguments["angular"][0], middle, "center" in arguments, rows)
@@ -193,7 +193,7 @@ class Motion(Frozen):
         first_rows, first_stacked = pose_rows(first, "first")
         last_rows, last_stacked = pose_rows(last, "last")
         if first_stacked and last_stacked and len(first_rows) != len(last_rows):
-            counts = f"first has {len(first_rows)} rows and last {len(last_rows)}"
+            counts = f"first has {len(first_rows)} rows and last has {len(last_rows)}"
             raise ShapeError(f"Motion.between: {counts}, expected equal numbers")
         rows = np.empty((len(last_rows) if len(first_rows) == 1 else len(first_rows), narrow.MOTION))
         narrow.between_rows(first_rows, last_rows, kind == "screw", rows)
@@ -234,21 +234,23 @@ class Motion(Frozen):
             matrix = np.empty(_MATRIX)
             narrow.matrix_at(self._rows, float(time), matrix)
             return matrix
-        times = np.asarray(time, dtype=np.float64)
-        if times.ndim > 1 or not np.isfinite(times).all():
+        times = np.asarray(time)
+        if times.dtype.kind not in "fiu" or times.ndim > 1 or not np.isfinite(times).all():
             raise ShapeError(f"Motion.at: time is {time!r}, expected a finite number, or a list of finite numbers")
-        many = self.stacked or times.ndim == 1
-        count = len(self._rows) if self.stacked else times.size
-        if times.ndim == 1 and self.stacked and times.size != count:
-            raise ShapeError(f"Motion.at: {times.size} times for {count} motions, expected one for each, or one")
-        out = np.empty((count, *_MATRIX))
-        narrow.matrices_at(self._rows, np.ascontiguousarray(np.broadcast_to(times.ravel(), count)), out)
+        times, many = times.astype(np.float64), self.stacked or times.ndim == 1
+        total = len(self._rows) if self.stacked else times.size
+        if times.ndim == 1 and self.stacked and times.size != total:
+            counts = f"{count(times.size, 'time')} for {count(total, 'motion')}"
+            raise ShapeError(f"Motion.at: {counts}, expected one number, or a list with a time for each motion")
+        out = np.empty((total, *_MATRIX))
+        narrow.matrices_at(self._rows, np.ascontiguousarray(np.broadcast_to(times.ravel(), total)), out)
         return out if many else out[0]
 
     def _bend(self, center: Array, rho: Array) -> Array:
-        """Return a bound of the acceleration of a body's points: the squared rotation times the distance to the axis.
+        """Return a bound of the acceleration of the points of a body.
 
-        ``center`` and ``rho`` are a bounding ball of the body. Stacks of balls, (n, 3) and (n,), have a bound each.
+        The bound is the squared angular velocity times the greatest distance from the axis. ``center`` and ``rho`` are
+        a bounding ball of the body in its frame. Stacks of n balls, (n, 3) and (n,), give n bounds.
         """
         turn, arm = self._rows[:, 15:18], center[..., None, :] - self._rows[:, 18:21]
         arm = np.einsum("kij,...kj->...ki", parts(self._rows)[0], arm)
@@ -257,10 +259,10 @@ class Motion(Frozen):
         return np.asarray(bend[..., 0] * (1.0 + 1e-14))
 
     def _error(self, center: Array, rho: Array) -> Array:
-        """Return a bound of the rounding error of a body's points at the poses of `at`; arguments as in `_bend`.
+        """Return a bound of the rounding error of a body's points at the poses of `at`; see `_bend` for the arguments.
 
-        The rotation has an error of a few units of rounding, and the angle has a relative error. Both errors move a
-        point in proportion to its distance from the reference point.
+        The rotation matrix has an error of a few units of rounding, and the angle has a relative error. Both errors
+        move a point in proportion to its distance from the reference point.
         """
         places, turn, reference = self._rows[:, 9:15], self._rows[:, 15:18], self._rows[:, 18:21]
         arm = np.linalg.norm(center[..., None, :] - reference, axis=-1) + rho[..., None]
@@ -278,7 +280,7 @@ class Motion(Frozen):
 
 
 def as_motion(motion: Any, name: str) -> Motion:
-    """Return the argument as a motion; a pose or None gives the motion of a static body."""
+    """Return an argument as a `Motion`. A pose or None becomes the motion of a static body."""
     if isinstance(motion, Motion):
         return motion
     if motion is None:
@@ -297,7 +299,7 @@ def as_motion(motion: Any, name: str) -> Motion:
 
 
 def static_motion(rows: Array, stacked: bool) -> Motion:
-    """Return the motion of a static body at pose rows."""
+    """Return the motion of a static body at pose rows, a stack of motions if ``stacked``."""
     at_rest = np.zeros((len(rows), narrow.MOTION))
     at_rest[:, :12] = rows[:, :12]
     return Motion._made(_numbers=at_rest, stacked=stacked)
@@ -308,8 +310,8 @@ _STATIC = static_motion(IDENTITY, False)
 
 # --- swept shapes ----------------------------------------------------------------------------------------------------
 
-#: (terms of a shape or of many alike, centres and radii of their bounding balls) -> the terms of the swept shape, and
-#: the radius that is added to it
+#: function from the terms of one or more shapes and the centres and radii of their bounding balls to the terms of the
+#: swept shapes and the radii that are added to these
 Sweep = Callable[[list[Term], Array, Array], tuple[list[Term], Array]]
 #: straight pieces of a motion with rotation; the shape grows by the deviation of the motion from the pieces
 PIECES = 16
@@ -344,9 +346,9 @@ class Swept(Composed):
 
     Notes
     -----
-    If a body rotates by w in a motion at constant velocity, a point at distance rho from the axis accelerates by at
-    most |w|^2 rho. Between two positions at times 1 / k apart, the point is within |w|^2 rho / (8 k^2) of the straight
-    line.
+    If a body rotates with the constant angular velocity w, a point at distance rho from the axis accelerates by at most
+    |w|^2 rho. Between two positions that are 1 / k apart in time, the point is within |w|^2 rho / (8 k^2) of the
+    straight line.
 
     Examples
     --------
@@ -422,7 +424,7 @@ class ImpactStatus(IntEnum):
 
 
 _ANSWER = 1, 3
-#: by the kernel's code; a pair that is too close at the start counts as HIT until its depth is known
+#: statuses by the code of the kernel. A pair that is too close at the start counts as HIT until its depth is known
 _STATUSES = (ImpactStatus.FREE, ImpactStatus.HIT, ImpactStatus.UNRESOLVED, ImpactStatus.HIT)
 
 
@@ -448,7 +450,7 @@ class Impact(Answer[N]):
     status : ImpactStatus or (n,) int
         The proven outcome.
     free_until : float or (n,) float
-        The distance of the pair is proven to exceed the clearance at every time before this. It is 1 for a free motion.
+        The distance of the pair is proven to exceed the clearance at every earlier time. It is 1 for a free motion.
     time : (2,) float or (n, 2) float
         Bracket of the first contact: no contact before the first number, and a contact at the second. Both are
         infinite for a free motion. The second is infinite for an unresolved motion.
@@ -591,12 +593,12 @@ def time_of_impact(
         give HIT at 0, for any motion. FREE is proven for the whole motion. OVERLAPPING means that the shapes are closer
         than the clearance at time 0.
 
-        UNRESOLVED means that the shapes are proven free only up to ``free_until``. It has three causes. The shapes
+        UNRESOLVED means that the shapes are proven free only up to ``free_until``. There are three causes. The shapes
         slide along each other at a distance below the precision of floats. Rotating edges pass each other within about
-        a millionth of their size. In these two cases a small ``clearance`` gives HIT before the shapes are so near. In
-        the third case the number of steps reaches its limit after about ten seconds, for example by motions of hundreds
-        of turns, or by bodies that slide along each other with tens of thousands of faces. Then continue from
-        ``free_until`` with a motion that starts there.
+        a millionth of their size. In these two cases a small ``clearance`` gives HIT before the shapes are that near.
+        In the third case the number of steps reaches its limit after about ten seconds, for example for motions of
+        hundreds of turns, or for bodies that slide along each other with tens of thousands of faces. Then continue with
+        a motion that starts at ``free_until``.
 
     Raises
     ------
@@ -637,9 +639,8 @@ def time_of_impact(
     first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
     stacked = first.stacked or second.stacked
     if first.stacked and second.stacked and len(first) != len(second):
-        raise ShapeError(
-            f"motion_a has {len(first)} rows and motion_b {len(second)}, expected equal numbers, or one motion"
-        )
+        counts = f"motion_a has {len(first)} rows and motion_b has {len(second)}"
+        raise ShapeError(f"time_of_impact: {counts}, expected equal numbers or one motion")
     count = len(second) if second.stacked else len(first._rows)
     out, flags = np.empty((count, 3)), np.empty((count, 2), dtype=np.int64)
     advance(a, b, PoseRows(first._rows, second._rows, count, stacked, workers), float(clearance), out, flags)
@@ -652,7 +653,6 @@ def time_of_impact(
 def _single_impact(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, marks: int
 ) -> Impact[float]:
-    """Return the result of one pair of motions."""
     result: Impact[float] = object.__new__(Impact)
     result._row = out, marks, a, b, first, second
     if marks & 3 == narrow.STARTED and _deep(result.closest, clearance):
@@ -661,7 +661,7 @@ def _single_impact(
 
 
 def _deep(distance: Distance[Any], clearance: float) -> Any:
-    """Return which pairs are proven to be closer than the clearance, or to overlap by more than a touch."""
+    """Return whether a pair, or each pair of a stack, is proven to be closer than the clearance or to overlap."""
     return (distance.upper < clearance) | (distance.status == Status.OVERLAPPING)
 
 
@@ -701,10 +701,8 @@ def shapecast(
         The translation of A from time 0 to time 1, in world axes. A stack gives n queries. Zero is an error.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local, at time 0.
-    clearance : float
-        Greatest distance that counts as contact, in the caller's unit, at least 0.
-    workers : int
-        Number of threads for a stack. The results have the same bits for any number.
+    clearance, workers
+        As in `time_of_impact`.
 
     Returns
     -------
@@ -728,5 +726,5 @@ def shapecast(
     zero = np.flatnonzero(~rows.any(axis=1))
     if len(zero):
         where = f"translation[{zero[0]}]" if many else "translation"
-        raise ShapeError(f"shapecast: {where} is zero, expected a direction. Use gjk3d.collide for static bodies")
+        raise ShapeError(f"shapecast: {where} is zero, expected another vector. Use gjk3d.collide for static bodies")
     return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance, workers=workers)

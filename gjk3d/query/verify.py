@@ -1,7 +1,7 @@
-"""`verify`: verdicts on results in rational arithmetic, of one pair or of a sample of many rays or points.
+"""`verify`: verdicts on results in rational arithmetic, of one pair or of a sample of rays or points.
 
-A row of rays or points makes claims about distances from the shape: the ray up to the hit is apart from the shape, the
-hit is on the shape, a point has a distance from the surface.
+The result of a ray makes two claims: the ray does not touch the shape before the hit, and the hit is on the shape. The
+result of a point claims a distance from the surface.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ _PROVEN = Verdict(True, False, (), -inf, inf)
 def verify(
     result: Distance | RayHit[Any] | PointDistances, a: Collider, b: Any, pose_a: Any = None, pose_b: Any = None
 ) -> Verdict:
-    """Return the verdict on a result of `distance` or `signed_distance`, from rational arithmetic without the solver.
-
-    Results of `raycast` and `signed_distances` are accepted too. At most 16 of their rows are checked.
+    """Return the verdict on a result of distances or rays, from rational arithmetic without the solver.
 
     Floats of shapes and poses count as exact fractions. A pose is its matrix after the polar step, rounded to float64.
     The bounds are proven by the certificate of the result, or by normals and points that this function computes. Then
@@ -89,10 +87,10 @@ def verify(
       is inside a closed surface of the other. Each witness point is in a part.
     - For bodies in overlap, two parts that overlap this deep, a point this deep in a closed surface, or a part that
       overlaps a ball in a closed surface prove the least depth. A translation that separates the bodies proves the
-      greatest. The witness points are not on surfaces.
+      greatest depth. The witness points are not on surfaces.
     - For a touch, a normal is refuted if the line along it from a witness point stays on that body or enters it.
 
-    A ray is proven if its hit is on the shape, within 1e-12 of the size, and the way to it is apart from the shape. A
+    A ray is proven if its hit is on the shape, within 1e-12 of the size, and the ray does not touch the shape before. A
     ray that only grazes the shape cannot be proven. A point is proven if its bounds contain the distance from the
     surface, and if the winding number of a closed mesh agrees with ``inside``. Normals of rays are not checked.
 
@@ -126,7 +124,7 @@ def verify(
     for name, x in (("a", a), ("b", b)):
         answered = getattr(result, f"shape_{name}", x)
         if answered != x:
-            flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {answered!r}")
+            flaws.append(f"the result is about another shape: {name} is {x!r}, but the query had {answered!r}")
     verdict: Verdict = judge(a, b, rows, result, flaws)
     return verdict
 
@@ -170,10 +168,9 @@ Claims = Iterator[tuple[str, Verdict]]
 def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Array], Claims]:
     points, _ = points_of(asked, "verify: points")
     if len(points) != len(result.distance):
-        raise ShapeError(
-            f"verify: the result has {len(result.distance)} rows and points {len(points)}, expected equal numbers"
-        )
-    # all triangles count, also those inside another part, but for points inside only those that bound the solid
+        counts = f"the result has {len(result.distance)} rows and b has {len(points)} points"
+        raise ShapeError(f"verify: {counts}, expected equal numbers")
+    # the distance of a point outside is from all triangles, that of a point inside from those that bound the solid
     meshes = (shape, shape.skin if shape.is_solid else shape) if isinstance(shape, Mesh) else ()
     surfaces = [Mesh(mesh.vertices, mesh.faces, solid=False) for mesh in meshes] or [shape, shape]
 
@@ -203,8 +200,9 @@ def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Ar
 
 
 def _above(verdict: Verdict, proven: float, limit: float) -> Verdict:
-    """Return the verdict, or a refuted verdict if it is proven and its bound ``proven`` is below the limit."""
-    return verdict if not verdict.proven or proven >= limit else _refuted(f"the distance is {proven!r}, not {limit!r}")
+    """Return the verdict on a distance, refuted if the proven lower bound ``proven`` is below the claimed ``limit``."""
+    holds = not verdict.proven or proven >= limit
+    return verdict if holds else _refuted(f"the proven distance {proven:.6g} is less than {limit:.6g}")
 
 
 def _side(mesh: Mesh, pose: Array, point: Array, inside: bool, signed: bool) -> Verdict:
@@ -214,7 +212,7 @@ def _side(mesh: Mesh, pose: Array, point: Array, inside: bool, signed: bool) -> 
     holds = [solid.holds(fractions(point)) for solid in whole.surfaces]
     if None in holds or not holds or (not signed and any(holds)):  # the distances of sign="none" have no side
         return _open("the side of the surface")
-    return _PROVEN if any(holds) == inside else _refuted(f"inside is {inside}, and the winding number says otherwise")
+    return _PROVEN if any(holds) == inside else _refuted(f"the winding number refutes inside={inside}")
 
 
 # --- rays -------------------------------------------------------------------------------------------------------------
@@ -226,7 +224,8 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
     origins, units = np.broadcast_arrays(origins, units)
     limits = np.broadcast_to(asked[2] if len(asked) > 2 else inf, len(hits["hit"]))
     if len(origins) != len(limits):
-        raise ShapeError(f"verify: the result has {len(limits)} rows and rays {len(origins)}, expected equal numbers")
+        counts = f"the result has {len(limits)} rows and b has {len(origins)} rays"
+        raise ShapeError(f"verify: {counts}, expected equal numbers")
     low, high = np.asarray(shape.bounds)
     size = float(np.linalg.norm(high - low))
 
@@ -237,12 +236,12 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
         tolerance = _SHARE * (size + reach)
         far = float(hits["distance"][k]) if hit else min(float(limits[k]), 2.0 * reach)
         end = origin + (far - 2.0 * tolerance) * unit
-        if far <= 2.0 * tolerance:  # a ray from the surface, or from inside a solid, hits at once
+        if far <= 2.0 * tolerance:  # a ray from the surface, or from inside a solid, hits at its origin
             claim = signed_distance(shape, Point(origin), pose)
             yield "the origin", _below(verify(claim, shape, Point(origin), pose, None), claim.upper, tolerance)
             return
         if far > 4.0 * reach:
-            yield "the hit", _refuted(f"it is at {far:.6g}, far behind the shape")
+            yield "the hit", _refuted(f"the distance {far:.6g} is far behind the shape")
             return
         if hit:
             claim = distance(shape, Point(end), pose)
@@ -252,11 +251,13 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
         verdict = verify(claim, shape, before, pose, None)
         if not claim.lower > 0.0 and not verdict.refuted:
             deep = signed_distance(shape, before, pose).upper < -tolerance
-            verdict = _refuted("the ray meets the shape earlier") if deep else _open("the ray grazes the shape")
-        yield "the way to the hit" if hit else "the miss", verdict
+            verdict = _refuted("the ray enters the shape earlier") if deep else _open("the ray grazes the shape")
+        yield "the ray before the hit" if hit else "the miss", verdict
 
     return check
 
 
 def _below(verdict: Verdict, proven: float, tolerance: float) -> Verdict:
-    return verdict if not verdict.proven or proven <= tolerance else _refuted(f"it is {proven!r} from the shape")
+    """Return the verdict on a point of the shape, refuted if its proven distance ``proven`` exceeds the tolerance."""
+    holds = not verdict.proven or proven <= tolerance
+    return verdict if holds else _refuted(f"the point is {proven:.6g} from the shape")

@@ -27,7 +27,7 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Numb
 from gjk3d.wording import count, kind_of
 
 _new, _set_attribute = object.__new__, object.__setattr__
-_BLOCK = 200_000  #: most pairs of one block, which limits the memory for kernel rows
+_BLOCK = 200_000  #: greatest number of pairs in a block, which limits the memory for kernel rows
 
 
 class Volume(Frozen):
@@ -109,13 +109,17 @@ class Volume(Frozen):
     def _inside(self, which: Ints, points: Array) -> Bools:
         raise AttributeError(type(self).__name__)
 
-    def _placed(self, at: Array, single: bool) -> Self:
-        """Return the volumes moved by pose rows, one row for each volume."""
+    def _moved(self, matrix: Array, at: Array, single: bool) -> Self | None:
+        """Return the volumes at a pose ``matrix``, or at pose rows if it is empty; None if the matrix is not a pose."""
         raise AttributeError(type(self).__name__)
+
+    def _placed(self, at: Array, single: bool) -> Self:
+        moved = self._moved(NO_POSE, at, single)
+        assert moved is not None
+        return moved
 
     @staticmethod
     def _read(*rows: Array) -> tuple[Any, ...]:
-        """Return the fields of one volume from the rows of a kernel."""
         raise AttributeError
 
     def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
@@ -174,18 +178,22 @@ class Volume(Frozen):
         at, stacked = pose_rows(pose)
         count = 1 if self._single else len(self)
         if stacked and not self._single and len(at) not in (1, count):
-            raise ShapeError(f"placed: {len(at)} poses for {count} volumes, expected one, or one each")
+            raise ShapeError(f"placed: {len(at)} poses for {count} volumes, expected 1 or {count} poses")
         if len(at) == 1 and count != 1:
             at = np.repeat(at, count, axis=0)
         return self._placed(at, self._single and not stacked)
 
     def _require_single(self) -> Self:
         if not self._single:
-            raise TypeError(f"this {type(self).__name__} is a stack of {len(self)}. Use one of them, volumes[i]")
+            raise TypeError(
+                f"this {type(self).__name__} is a stack of {count(len(self), 'volume')}. Use one of them, volumes[i]"
+            )
         return self
 
     def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
-        """Return which points are in the volume. Points on the surface are inside, and points within rounding may be.
+        """Return which points are in the volume or on its surface.
+
+        A point outside the volume may be included if it is within the rounding error of the surface.
 
         Parameters
         ----------
@@ -201,7 +209,7 @@ class Volume(Frozen):
         Raises
         ------
         ShapeError
-            If the points are not finite rows of three, or their number differs from that of the volumes.
+            If the points are not finite rows of three, or the numbers of points and volumes differ.
 
         Examples
         --------
@@ -282,14 +290,14 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
 
     in_chunks(count, 1, run)
     may_touch[:] = answer != 0
-    unsure = np.flatnonzero(answer == 2)  # too close to zero for the fast test: their distance decides
+    unsure = np.flatnonzero(answer == 2)  # too close to a touch for the fast test: the distance decides
     if len(unsure):
         solve(unsure)
     return may_touch, lower
 
 
 def _pack_pairs(a: Volume, b: Volume, i: Ints, j: Ints) -> tuple[Ints, Array, Ints, Array]:
-    """Return the volumes of both stacks as packed shapes, the pair rows and the pose rows."""
+    """Return the volumes of both stacks as packed shapes (ints and floats), the pair rows and the pose rows."""
     kinds, floats, poses = [], [], []
     for volume in (a, b):
         kind, halves, radii, where = volume._cores()
@@ -333,10 +341,18 @@ def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
             else base.rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
         )
         if single not in (None, is_single) or (out and len(table) != len(out[0])):
-            raise ShapeError(f"{what} has {len(table)} volumes and {named[0][0]} {len(out[0])}, expected equal numbers")
+            raise _unequal(what, is_single, table, named[0][0], bool(single), out[0])
         single = is_single
         out.append(table)
     return single, *out
+
+
+def _unequal(a: str, single_a: bool, rows_a: Array, b: str, single_b: bool, rows_b: Array) -> ShapeError:
+    a, b = (
+        f"{name} is {'a single row' if single else f'a stack of {len(rows)}'}"
+        for name, single, rows in ((a, single_a, rows_a), (b, single_b, rows_b))
+    )
+    return ShapeError(f"{a} and {b}, expected two single rows or two stacks of equal length")
 
 
 def _not_below(values: Array, what: str) -> None:
@@ -386,18 +402,12 @@ class BoundingSphere(Volume):
 
     @property
     def shape(self) -> Shape:
-        """The sphere as a convex shape at its center. A stack raises TypeError."""
+        """The ball as a convex shape at its center. A stack raises TypeError."""
         pose = np.eye(4)
         pose[:3, 3] = self._require_single().center
         return Sphere(self.radius).placed(pose)
 
-    def _placed(self, at: Array, single: bool) -> BoundingSphere:
-        moved = self._moved(NO_POSE, at, single)
-        assert moved is not None
-        return moved
-
     def _moved(self, matrix: Array, at: Array, single: bool) -> BoundingSphere | None:
-        """Return the balls moved by a (4, 4) matrix, or by pose rows if it is empty; None if it is not a pose."""
         center, radius = self._stacked()
         out = np.empty((len(at), 4))
         wrong = balls_at(center, radius, matrix, at, out)
@@ -459,7 +469,7 @@ class AABB(Volume):
         single, lows, highs = _fields("AABB", ("low", 3, low), ("high", 3, high))
         if (lows > highs).any():
             k = int(np.argmax((lows > highs).any(axis=1)))
-            raise ShapeError(f"AABB: low is {lows[k].tolist()} and high {highs[k].tolist()}, expected low <= high")
+            raise ShapeError(f"AABB: low is {lows[k].tolist()} and high is {highs[k].tolist()}, expected low <= high")
         self._fill(single, low=lows, high=highs)
 
     @property
@@ -488,7 +498,7 @@ class AABB(Volume):
         rotation, shift = parts(at)
         moved = np.einsum("nij,nj->ni", rotation, np.broadcast_to(center, shift.shape)) + shift
         reach = np.einsum("nij,nj->ni", np.abs(rotation), np.broadcast_to(halves, shift.shape))
-        # roundings of the largest numbers in three products, their sums and the ends; `_cores` covers most for halves
+        # covers the rounding of three products, their sums and the ends; `_cores` has rounded `halves` up
         reach = reach + 16.0 * _U * (_norm(center) + _norm(halves) + _norm(shift))[:, None]
         return AABB(moved - reach, moved + reach)[0 if single else slice(None)]
 
@@ -549,7 +559,7 @@ class OBB(Volume):
         at, stacked = pose_rows(pose, "OBB: pose")
         single, lengths = _fields("OBB", ("extents", 3, extents))
         if single == stacked or len(lengths) != len(at):
-            raise ShapeError(f"OBB: {len(at)} poses and {len(lengths)} rows of extents, expected one each")
+            raise _unequal("OBB: pose", not stacked, at, "extents", single, lengths)
         _not_below(lengths, "OBB: extents")
         # the caller's matrices, because another polar step would change the last bits of a rotation
         matrices_given = matrices(at) if pose is None else as_matrices(pose).reshape(-1, 4, 4).copy()
@@ -572,13 +582,7 @@ class OBB(Volume):
         """The box as a `ConvexHull`. A stack raises TypeError."""
         return ConvexHull(self._require_single().corners)
 
-    def _placed(self, at: Array, single: bool) -> OBB:
-        moved = self._moved(NO_POSE, at, single)
-        assert moved is not None
-        return moved
-
     def _moved(self, matrix: Array, at: Array, single: bool) -> OBB | None:
-        """Return the boxes moved by a (4, 4) matrix, or by pose rows if it is empty; None if it is not a pose."""
         pose, extents = self._stacked()
         out, lengths = np.empty((len(at), 4, 4)), np.empty((len(at), 3))
         wrong = boxes_at(pose, extents, matrix, at, out, lengths)
@@ -603,7 +607,7 @@ class OBB(Volume):
         return inside
 
 
-ODD = -1
+ODD = -1  #: code for a volume with a number that is not finite, too large or too small
 _RADIUS, _CENTER, _RHO, _SLACK = layout.RADIUS, layout.CENTER, layout.RHO, layout.SLACK
 _LEAST, _GREATEST = layout.LEAST, layout.GREATEST
 
@@ -620,7 +624,11 @@ def _is_odd(largest: float) -> bool:
 
 @single_entry
 def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
-    """Fill out (n, 6) with the lower and upper corners of the axis-aligned boxes of a shape at poses."""
+    """Fill out (n, 6) with the lower and upper corners of the axis-aligned boxes of a shape at pose rows.
+
+    If ``matrix`` (4, 4) is not empty, its pose is written to ``rows`` first. Return 0, `ODD`, or the positive code of
+    an invalid matrix.
+    """
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
@@ -646,7 +654,7 @@ def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Arr
 
 @single_entry
 def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
-    """Fill out (n, 4) with the centers and radii of balls moved by poses: one ball, or one for each pose."""
+    """Fill out (n, 4) with the centers and radii of one ball or n balls at n poses; see `boxes_along_axes`."""
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
@@ -660,7 +668,7 @@ def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: 
             out[k, i] = center + 0.0
             largest = max(largest, abs(out[k, i]))
         shift = _length(rows[k, 9], rows[k, 10], rows[k, 11])
-        # the polar step makes each singular value s (3 - s s) / 2 <= 1: the residual only adds to the safety
+        # the polar step makes each singular value s (3 - s s) / 2 <= 1, and the residual only widens the result
         fuzz = 8.0 * _U * (_length(x, y, z) + shift) + rows[k, 12] * r
         out[k, 3] = r * (1.0 + 4.0 * _U) + fuzz
         largest = max(largest, out[k, 3])
@@ -681,7 +689,7 @@ def _compose(row: Array, pose: Array, out: Array) -> None:
 
 @single_entry
 def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: Array3, lengths: Array2) -> int:
-    """Fill out (n, 4, 4) and lengths (n, 3) with oriented boxes moved by poses: one box, or one for each pose."""
+    """Fill out (n, 4, 4) and lengths (n, 3) with one oriented box or n boxes at n poses; see `boxes_along_axes`."""
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
@@ -693,8 +701,7 @@ def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: 
         reach = _length(extents[j, 0], extents[j, 1], extents[j, 2])
         reach += _length(poses[j, 0, 3], poses[j, 1, 3], poses[j, 2, 3]) + _length(rows[k, 9], rows[k, 10], rows[k, 11])
         for i in range(3):
-            # `reach` contains the longest edge. Rounding of the long edges exceeds the rounding of the short edge's
-            # own product, which is less than 4 u
+            # `reach` contains the longest edge, and its rounding also covers the products of shorter edges
             lengths[k, i] = extents[j, i] * (1.0 + 4.0 * _U) + 64.0 * _U * reach
             largest = max(largest, lengths[k, i], abs(out[k, i, 3]))
     return ODD if _is_odd(largest) else 0

@@ -1,4 +1,4 @@
-"""Results as text: the status and the proven bounds, rounded outward by `gjk3d.wording`."""
+"""Results as text: the status and the proven bounds. `gjk3d.wording` rounds the bounds outward."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ def unit_of(result: Distance) -> str | None:
 
 
 def verdict(result: Distance, unit: str | None = None, factor: float = 1.0, error: float = 0.0) -> str:
-    """Return a short text of the result in ``unit`` or the shapes' unit. Lengths are multiplied by the factor."""
+    """Return the status and the bounds of a result as a short text.
+
+    Lengths are multiplied by ``factor`` and printed in ``unit`` or the shapes' unit, with no digits below ``error``.
+    """
     unit = unit or unit_of(result)
     between = factor * result.lower, factor * result.upper
-    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance has no depth
+    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # a result of gjk3d.distance has no depth
     return {
         Status.SEPARATED: f"apart by {format_bounds(*between, unit=unit, error=error)}",
         Status.TOUCHING: "touching",
@@ -42,7 +45,7 @@ def headline(result: Distance, unit: str | None = None) -> str:
 
 
 def translation_label(result: Distance) -> str:
-    """Return the label of the separating translation of B: "shortest" only if that is proven."""
+    """Return the label of the separating translation of B, with "shortest" if the result proves this."""
     return "shortest separation of B" if result.tight else "separation of B"
 
 
@@ -60,7 +63,7 @@ def contact_words(x: Contact[Any]) -> str:
     if x.status == Status.TOUCHING:
         return f"{points}, touching"
     if not all(hasattr(shape, "support") for shape in (x.result.shape_a, x.result.shape_b)):
-        # gaps of bodies are those of their parts, and a depth of bodies is greater
+        # the gaps of non-convex bodies are gaps of their parts, and the depth of the bodies may be greater
         return f"{points}, {format_distance(x.lower, x.upper, 4, unit)}"
     return f"{points}, {'' if x.count == 1 else 'least '}gap {format_bounds(x.lower, x.upper, 4, unit)}"
 
@@ -84,6 +87,6 @@ def impact_words(x: Impact) -> list[str]:
     if x.status == ImpactStatus.FREE:
         return ["Free during the whole motion", "proven: no contact at any time from 0 to 1"]
     if x.status == ImpactStatus.OVERLAPPING:
-        return ["Too close from the start", "proven: closer than the clearance at time 0"]
+        return ["Too close at the start", "proven: closer than the clearance at time 0"]
     until = below(x.free_until, 8)
     return [f"Free until {until}, then undecided", f"proven: no contact before {until}"]

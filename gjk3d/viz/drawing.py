@@ -1,14 +1,7 @@
-"""The content of a picture: triangles, bodies and markers with their colours, and the camera.
+"""The content of a picture: bodies, markers, lines and dots with their colours, and the camera.
 
-Triangles are surfaces of solids, balls, rods and arrows, with the normals and edges for shading.
-
-pyvista's solids are inexact at the scales 1e-9 and 1e6, since they are float32 and skip small translations.
-
-A, B, other bodies and markers have colours, the same in pictures and pages.
-
-The content consists of plain arrays and colours. Pages are made from it without OpenGL.
-
-The position of the camera is computed without drawing.
+The content consists of plain arrays and colours, and pages are made from it without OpenGL. Balls, rods and arrows are
+not pyvista's, since those are float32 and inexact at the scales 1e-9 and 1e6.
 """
 
 from __future__ import annotations
@@ -59,7 +52,7 @@ class Solid(NamedTuple):
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
-    """Return the surface of a solid in its local frame as triangles. An object without a surface is a TypeError."""
+    """Return the vertices and faces of a solid's surface in its local frame. Raise TypeError without a surface."""
     if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:
@@ -84,7 +77,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
 
 
 def solid_surface(x: Any) -> tuple[Array, Ints]:
-    """Return the surface of a body in a result. A cloud that is drawn as dots becomes small octahedra with faces."""
+    """Return the surface of a body in a result. A cloud that is drawn as dots becomes small octahedra."""
     if not is_dots(x):
         return surface_of(x)
     points = np.asarray(x.points)
@@ -98,13 +91,13 @@ def is_dots(x: Any) -> bool:
 
 
 def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
-    """Return the faces of several equal bodies whose vertices are stored body by body."""
+    """Return the faces of ``copies`` equal bodies, which have ``vertices`` vertices each, stored body by body."""
     every: Ints = (faces + vertices * np.arange(copies)[:, None, None]).reshape(-1, 3)
     return every
 
 
 def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
-    """Return a ball, or balls at (k, 3) points."""
+    """Return a ball at a point, or balls at (k, 3) points."""
     unit, points = measure.sphere(radius, resolution), np.reshape(center, (-1, 3))
     vertices = (points[:, None] + unit.vertices).reshape(-1, 3)
     return Solid(vertices, repeated(unit.faces, len(points), len(unit.vertices)))
@@ -118,7 +111,7 @@ def slab(point: Array, normal: Array, center: Array, half: float, thick: float) 
 
 
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
-    """Return a round bar between two points, or k bars between (k, 3) points."""
+    """Return the triangles of a round bar between two points, or of k bars between (k, 3) points."""
     return turned(measure.cylinder(1.0, 1.0, resolution), start, end, radius)
 
 
@@ -133,7 +126,7 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
 
 
 def box_lines(corners: Array) -> Array:
-    """Return the edges of boxes as segments, (12 n, 2, 3). In the order of a box's corners, z changes first, then y."""
+    """Return the edges of n boxes as segments, (12 n, 2, 3). From corner to corner z changes first, then y."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
 
@@ -147,7 +140,7 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
 
 
 def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
-    """Return a solid of revolution of height 1 and radius 1 that is stretched between two points, or (k, 3) points."""
+    """Return a solid of revolution, whose height and radius are 1, stretched between two points or (k, 3) points."""
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
     first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
@@ -164,7 +157,7 @@ def across(axis: Array) -> tuple[Array, Array]:
 
 
 def is_sheet(vertices: Array, faces: Ints) -> bool:
-    """Return whether a surface does not enclose a volume, like the coincident two sides of a flat body."""
+    """Return whether a surface does not enclose a volume, like the two coincident sides of a flat body."""
     a, b, c = (vertices[faces[:, k]] - vertices[0] for k in range(3))
     areas = np.cross(b - a, c - a)
     most = 1e-9 * float(np.abs(areas).sum())
@@ -285,12 +278,12 @@ class Style:
         return colors[k % len(colors)]
 
     def alpha(self, k: int, default: float) -> float:
-        """Return the opacity of the k-th body."""
+        """Return the opacity of the k-th body from ``opacity``, or ``default``."""
         every = np.atleast_1d(default if self.opacity is None else self.opacity)
         return float(every[k % len(every)])
 
     def name(self, k: int, default: str) -> str:
-        """Return the name of the k-th body."""
+        """Return the name of the k-th body from ``names``, or ``default``."""
         return self.names[k] if self.names is not None and k < len(self.names) else default
 
 
@@ -311,7 +304,7 @@ class Item:
     parts: tuple[tuple[str, int], ...] = ()  #: names and numbers of faces of joined bodies
     copies: int = 1  #: number of equal bodies, one after another in vertices and faces
     colors: Array | None = None  #: colours of the vertices, (n, 3) uint8
-    slab: float | None = None  #: thickness of a half-space, which is given by points on it and above it
+    slab: float | None = None  #: thickness of a half-space; its vertices are a point on the plane and a point above it
 
     def moved(self, pose: Array, **more: Any) -> Item:
         """Return the item at a pose, (4, 4) float, with the fields in ``more`` changed."""
@@ -319,19 +312,19 @@ class Item:
 
 
 class Label(NamedTuple):
-    """A text at a point."""
+    """A text next to a point of the world."""
 
     point: Array
     text: str
     color: str = INK
-    free: Array | Sequence[Array] = ()  #: points that it should not hide
+    free: Array | Sequence[Array] = ()  #: points that the text should not hide
 
 
 ANGLE = 30.0  #: vertical angle of view, in degrees
 
 
 class Camera(NamedTuple):
-    """The position and direction of the camera."""
+    """The point that the camera looks at, its position ``eye``, its up direction and its vertical angle of view."""
 
     center: Array
     eye: Array
@@ -340,7 +333,7 @@ class Camera(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Several drawings that are shown one at a time. The keys n and p show the next and the previous one."""
+    """Several drawings that are shown one at a time. The keys n and p show the next and the previous drawing."""
 
     total: int
     at: int
@@ -357,12 +350,12 @@ class Drawing:
     labels: list[Label] = field(default_factory=list)
     view: Array | None = None  #: direction from the middle to the eye
     up: Array | None = None  #: direction that is up in the picture, None for z
-    focus: tuple[Array, float] | None = None  #: ball to look at, None for everything
+    focus: tuple[Array, float] | None = None  #: centre and radius of the ball to show, None for everything
     camera: Camera | None = None  #: exact camera, None to derive it from the view
     steps: Steps | None = None
     sorted: bool = False  #: whether transparent bodies are sorted from far to near
     headline: str = ""  #: the caption of a result of a pair
-    aimed: bool = False  #: whether the caller chose the ball to look at
+    aimed: bool = False  #: whether the caller chose ``focus``
     background: str | None = None  #: colour, "transparent", or None for the usual background
     ink: str = INK  #: colour of captions
 
@@ -439,7 +432,7 @@ class Drawing:
             self.key(text, color)
 
     def join(self, drawing: Drawing) -> None:
-        """Add another drawing of the same panel. The camera then shows both, and its pairs get the next letters."""
+        """Add another drawing to the panel. The camera shows both, and pairs in ``drawing`` get the next letters."""
         if self.items:
             for each in (self, drawing):
                 if not each.keys and each.words and each.items:
@@ -470,7 +463,7 @@ class Drawing:
 
     @property
     def ball(self) -> tuple[Array, float]:
-        """Middle and radius of the ball to look at."""
+        """Centre and radius of the ball that the camera shows."""
         return self.focus or ball_of(self.framed)
 
 
@@ -508,7 +501,7 @@ def ball_of(points: Array) -> tuple[Array, float]:
 
 
 def darker(color: str, by: float = 0.5) -> str:
-    """Return a darker shade of a colour ``#rrggbb``, or of a colour that pyvista knows by name."""
+    """Return a colour, ``#rrggbb`` or a colour name of pyvista, with red, green and blue multiplied by ``by``."""
     color = hex_rgb(color)
     return "#" + "".join(f"{round(by * int(color[k : k + 2], 16)):02X}" for k in (1, 3, 5))
 
@@ -533,7 +526,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(result: Distance) -> Layout:
-    """Return the bodies of a result in world axes and a view of them. A result of many pairs is a TypeError."""
+    """Return the bodies of a result in world axes and a view of them. Raise TypeError for a result of many pairs."""
     if result.normal.ndim == 2:
         raise TypeError(f"the result has {len(result)} pairs, expected one pair. Draw one row, for example result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
@@ -561,7 +554,7 @@ def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float,
 
 
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
-    """Return the centre and radius of the ball to look at: around both bodies, or near a body that is far smaller."""
+    """Return the centre and radius of the ball to show: around both bodies, or near a body that is far smaller."""
     witness = np.array([result.point_a, result.point_b])
     ball = ball_of(np.concatenate([*bodies, witness]))
     sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
@@ -575,7 +568,7 @@ def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
 
 
 def direction(value: Any, what: str) -> Array:
-    """Return a value as a unit vector, or raise an error that names ``what``."""
+    """Return a value as a unit vector. Errors call the value ``what``."""
     direction_vector = vector(value, what)
     length = float(np.linalg.norm(direction_vector))
     if length == 0.0:
@@ -622,7 +615,7 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
 
 
 def ready(items: list[Item], center: Array, size: float) -> list[Item]:
-    """Return the items with points, segments and half-spaces replaced by solids of a size that fits this ball."""
+    """Return the items with points, segments and half-spaces replaced by solids, whose size fits the shown ball."""
     out = []
     for item in items:
         if item.look in (BODY, MODEL) and not len(item.faces):
@@ -638,7 +631,7 @@ def ready(items: list[Item], center: Array, size: float) -> list[Item]:
 
 
 def camera_at(center: Array, radius: float, view: Array, up: Array) -> Camera:
-    """Return the camera in whose picture the ball is as high as the picture."""
+    """Return the camera for which a ball fills the height of the picture."""
     return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
 
 
@@ -667,11 +660,11 @@ def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | 
 
 
 def kind(shape: Any) -> str:
-    """Return the kind of a shape in words."""
+    """Return the class name of a shape in lower case, for example "convex hull"."""
     return "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
 
 
 def called(shape: Any) -> str:
-    """Return the name of a mesh, or for a shape without a name its kind in words."""
+    """Return the name of a shape, or its `kind` if it has no name."""
     name = getattr(shape, "name", None)
     return name if isinstance(name, str) and name else kind(shape)

@@ -132,7 +132,7 @@ PAGES = (".html", ".htm")
 
 
 def shot(plotter: pyvista.Plotter, *, transparent: bool = False) -> Image.Image:
-    """Return the present picture of a plotter, without its background if ``transparent`` is True."""
+    """Return the picture that a plotter shows, without its background if ``transparent`` is True."""
     from PIL import Image
 
     plotter.render()  # without it, screenshot() may return the frame before a move of the camera
@@ -141,14 +141,14 @@ def shot(plotter: pyvista.Plotter, *, transparent: bool = False) -> Image.Image:
 
 
 def check_alpha(target: Path | None, option: str) -> None:
-    """Raise a ValueError if the format of a file lacks transparency, which the argument ``option`` needs."""
+    """Raise ValueError if the argument ``option`` needs transparency and the format of the file lacks it."""
     if target is not None and target.suffix.lower() not in (*_ALPHA, *PAGES):
-        cure = f"Use {' or '.join(_ALPHA)}, or leave {option}= out"
+        cure = f"Use one of {' '.join(_ALPHA)}, or leave {option}= out"
         raise ValueError(f"{target}: {option}= needs a format with transparency. {cure}")
 
 
 def save(plotter: pyvista.Plotter, target: Path, *, transparent: bool = False) -> Path:
-    """Write the picture of a plotter to an image file. A blank picture is a RenderingUnavailableError."""
+    """Write the picture of a plotter to an image file. Raise RenderingUnavailableError if the picture is blank."""
     pixels = target.suffix.lower() in _PIXELS
     words: list[Words] = []
     if pixels:
@@ -200,11 +200,11 @@ class Row(NamedTuple):
     text: str
     left: float
     low: float  #: baseline of the letters
-    long: float | None  #: width, None if VTK's font lacks letters, which then have no width
+    long: float | None  #: width; None if VTK's font lacks some letters, since their width is unknown
 
 
 class Words(NamedTuple):
-    """A text in a picture, in pixels from its upper left corner."""
+    """A text in a picture. Lengths are in pixels, from the upper left corner of the picture."""
 
     rows: list[Row]
     size: int  #: height of letters
@@ -243,7 +243,7 @@ def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
 
 
 def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], target: Path) -> None:
-    """Write an SVG in pixels or a PDF in points, one for each pixel of the window; the image is scaled to this size."""
+    """Write an SVG or a PDF. A pixel of the window is a pixel of the SVG or a point of the PDF."""
     if target.suffix.lower() == ".svg":
         target.write_text(_svg(image, words, size), encoding="utf-8")
     else:
@@ -299,7 +299,7 @@ def _has_letters(style: Any, row: str, rim: float) -> bool:
 
 
 def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str:
-    """Return an SVG whose rows have the same width as in VTK, since the fonts of viewers differ."""
+    """Return an SVG whose rows of text have the same width as in VTK, since the fonts of viewers differ."""
     wide, tall = window
     pixels = io.BytesIO()
     image.save(pixels, "png")
@@ -331,7 +331,7 @@ def _place(box: tuple[float, float, float, float]) -> str:
 
 
 def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], target: Path) -> None:
-    """Write a PDF page of an image with text over it. The size of letters keeps the width of each row."""
+    """Write a PDF page of an image with text over it. Letters are scaled so that rows keep their widths."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure

@@ -1,10 +1,8 @@
 """Motions in pictures and on pages, and the page of a safety report.
 
-The motion of a robot along a path, or of any body, is a picture with ghosts, an animation, or a page that plays it.
-
-A `Play` has the moving bodies, and the captions and markers of each moment, for a path, a motion or an impact.
-
-The page of a safety report has the tables, and the robot's cell in 3D at the least distance of each row.
+The motion of a robot along a path, or of any body, is shown as a picture with ghosts (faint bodies at earlier poses),
+as an animation, or as a page that plays it. A `Play` has the moving bodies, and the captions and markers of each
+moment. The page of a safety report has its tables, and the robot's cell in 3D at the least distance of each row.
 """
 
 from __future__ import annotations
@@ -80,7 +78,7 @@ def _cure_of_path(*args: Any, **keywords: Any) -> str:
 
 
 def _farthest(robot: Robot) -> int:
-    """Return the link at the end of the longest chain of moving joints, the last of several."""
+    """Return the index of the link at the end of the longest chain of moving joints, the last one of a tie."""
     chain = robot._chain
     joints = (chain.kind != 0).astype(np.int64)
     for k, parent in enumerate(chain.parent):  # parents come first
@@ -121,10 +119,10 @@ def motion(
         The path of a robot. Waypoints are joined by straight lines in joint space. A trajectory is shown at equal time
         steps, and is given as in `Checker.trajectory_free`.
     target : path, optional
-        The file to write: an image with ghosts along the path, an animation (.gif, .webp or .mp4, which needs imageio
-        and imageio-ffmpeg), or an .html page that plays the motion in 3D and is written without OpenGL. By default
-        the picture with ghosts is shown as by `show`, and a notebook plays the motion after a click.
-    of : shape, mesh or other solid, or a list of such
+        The file to write: an image with ghosts (faint bodies at earlier poses), an animation (.gif, .webp or .mp4,
+        which needs imageio and imageio-ffmpeg), or an .html page that plays the motion in 3D and is written without
+        OpenGL. By default the image is shown as by `show`, and a notebook plays the motion after a click.
+    of : shape, mesh or other solid, or a list of them
         The bodies that a Motion moves.
     moving : mapping of str to Motion, or to (Motion, (float, float)), optional
         Moving obstacles of a trajectory, as in `Checker.trajectory_free`.
@@ -132,7 +130,7 @@ def motion(
         Whether a path is proven between samples too, as in `Checker.path_free` and `Checker.trajectory_free`. The path
         is checked before it is drawn.
     resolution : float, or (dof,) float
-        The most that a number of q changes between samples, as in these methods.
+        Greatest change of a joint value between samples, as in these methods.
     frames : int
         Number of pictures of an animation, at least 2.
     fps : float
@@ -186,7 +184,7 @@ def motion(
     if size is not None:
         check_size(size)
     if target is not None and not isinstance(target, (str, os.PathLike)):
-        raise TypeError(f"target is {kind_of(target)}, expected the file to write. The path of a robot is path=")
+        raise TypeError(f"target is {kind_of(target)}, expected the file to write. Pass the path of a robot as path=")
     file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
     kind = "" if file is None else file.suffix.lower()
     if kind == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
@@ -210,7 +208,7 @@ def motion(
         raise TypeError(f"path is the path of a robot and needs a Checker, but {kind_of(checker)} is given. {cure}")
     inline = file is None and off_screen is None and picture.is_open()
     play = play_of(subject, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
-    play = play and _looked_at(play, look)
+    play = play and _with_look(play, look)
     if file is not None and play is not None:
         return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps, size or _SIZE)
     if isinstance(checker, Motion):
@@ -227,11 +225,11 @@ def motion(
 
 
 class Moment(NamedTuple):
-    """The state at one moment of a play."""
+    """The captions, colliding bodies and marked points of one picture of an animation."""
 
     lines: list[str]  #: captions below the title, the last with the result
     hit: frozenset[str]  #: names of colliding bodies
-    ends: tuple[Array, Array] | None  #: the closest points, or the deepest
+    ends: tuple[Array, Array] | None  #: the closest or deepest points of the two bodies
     view: tuple[Array, float, Array] | None = None  #: centre and radius of the ball to look at, direction to the camera
 
 
@@ -246,12 +244,11 @@ class Play:
     trace: Array  #: (frames, 3), the path of a point, drawn as a line
     whole: Drawing  #: everything that the camera has to show during the animation
     keys: list[tuple[str, str]]
-    trail: str = TRAIL  #: colour of that line
+    trail: str = TRAIL  #: colour of the line ``trace``
     signs: Drawing = field(default_factory=Drawing)  #: markers of the last picture
 
 
-def _looked_at(play: Play, look: Look) -> Play:
-    """Return an animation with the camera and the background of the options."""
+def _with_look(play: Play, look: Look) -> Play:
     aim_at(play.whole, look)
     set_background(play.whole, look.background)
     ink = play.whole.ink
@@ -271,9 +268,9 @@ def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int
 
 
 def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> list[Mover]:
-    """Return the links of a robot at (frames, links, 4, 4) poses, the attached objects and the obstacles.
+    """Return the bodies of an animation: the links of a robot, the attached objects and the obstacles.
 
-    ``moved`` has the poses (frames, 4, 4) of moving obstacles.
+    ``poses`` are those of the links, (frames, links, 4, 4), and ``moved`` those of moving obstacles, (frames, 4, 4).
     """
     parts = robots.parts_of(checker, Style())
     things = Drawing()
@@ -290,7 +287,10 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
 
 
 def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
-    """Return the legend, (text, colour), of `movers_of`. Moving obstacles are named while the palette has colours."""
+    """Return the legend of `movers_of` as texts and colours.
+
+    Moving obstacles beyond the number of colours in the palette are left out.
+    """
     moving = [(mover.name, mover.color) for mover in movers if mover.name in [*moved][: len(PALETTE)]]
     around = [("obstacles", THINGS)] if any(mover.poses is None for mover in movers) else []
     return [(robot, LINKS[0]), *moving, *around, (hit, HIT)]
@@ -346,14 +346,14 @@ def _add_reach(scene: Drawing, movers: Iterable[Mover]) -> None:
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
-    """Return the animation of one or several bodies in the same frame along a motion."""
+    """Return the animation of a motion that moves one or several bodies."""
     if of is None:
-        raise TypeError("a Motion does not contain a body. Pass the body that moves, as viz.motion(motion, of=shape)")
+        raise TypeError("a Motion does not contain a body. Pass the moving body, as in viz.motion(motion, of=shape)")
     if x.stacked:
         raise TypeError(f"the Motion has {len(x)} rows, expected one motion. Pass one row, for example motion[0]")
     bodies = of if isinstance(of, (list, tuple)) else [of]
     if not bodies:
-        raise ValueError("the list of bodies to move is empty, expected at least one body")
+        raise ValueError("of is an empty list, expected at least one body")
     times = np.linspace(0.0, 1.0, frames)
     movers = [_mover(words_for(body), body, x, times, PALETTE[k % len(PALETTE)]) for k, body in enumerate(bodies)]
     scene, trail, trace = Drawing(), darker(PALETTE[0]), answers.track(bodies[0], x, times)
@@ -369,7 +369,7 @@ def _heading(names: Iterable[str]) -> str:
 
 
 def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> Mover:
-    """Return a body along a motion. A half-space stays at its last pose."""
+    """Return a body with its poses along a motion. A half-space stays at its last pose."""
     body_drawing, plane = Drawing(), isinstance(shape, Halfspace)
     if is_dots(shape):
         body_drawing.body(*solid_surface(shape), color, name=name)
@@ -383,7 +383,7 @@ _COLORS = 96  #: size of the palette of a GIF, which is the same in all pictures
 
 
 class Stage(Posed):
-    """A plotter that draws the pictures of a play."""
+    """A plotter that draws the pictures of an animation."""
 
     def __init__(self, play: Play, size: tuple[int, int] = _SIZE) -> None:
         check_rendering()
@@ -443,11 +443,11 @@ def write_page(
     file: Path, play: Play, fps: float, *, aside: str = "", more: tuple[str, ...] = (), running: bool = True,
     moment: str = "moment",
 ) -> Path:  # fmt: skip
-    """Write an animation as one self-contained page, in which it can be played and rotated, and return the page's path.
+    """Write an animation as one self-contained page, which plays it in 3D, and return the path of the page.
 
-    The page does not use the network, and its content security policy forbids it. With ``#12`` in the address, the page
-    shows the 12th picture without playing. ``aside`` is HTML, with ``more`` styles and scripts, and may have links to
-    such addresses. ``moment`` names what the slider steps through.
+    The page does not use the network. With ``#12`` in its address, the page shows picture 12, counted from 0, and does
+    not play. ``aside`` is HTML next to the picture, which may have such links, and ``more`` are further styles and
+    scripts. ``moment`` names a position of the slider.
     """
     scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
     note = "" if moment == "moment" else f" <span>one {moment} after another</span>"
@@ -458,7 +458,7 @@ def write_page(
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:
-    """Return the data of all items. Lengths are relative to the picture's middle and size, because they are float32."""
+    """Return the data of all items. Positions are float32, so they are relative to the middle and size of the scene."""
     center, size = play.whole.ball
     items = []
     for mover in play.movers:
@@ -492,14 +492,14 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
 
 
 _FPS = 1.0
-#: The legend of vermilion bodies by the verdicts of their rows.
+#: Legend of the vermilion bodies, by the verdict of their row.
 _HITS = {"collision": "colliding", "too close": "too close", "open": "open"}
-#: Greatest number of moments with a separate view, and number of points of a body whose visibility decides the view.
+#: Greatest number of rows with a separate view, and number of points of a body whose visibility decides the view.
 _MOST_VIEWS, _SAMPLES = 200, 40
 
 
 def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
-    """Write a safety report as one page and return the page's path. A click on a row shows its least distance in 3D."""
+    """Write a safety report as one page and return its path. A click on a row shows the row's least distance in 3D."""
     tiles = "".join(_tile(name, sum(row.verdict == name for row in report.rows)) for name in VERDICTS)
     cells = [(motion.verdict, motion_cells(motion)) for motion in report.motions]
     row_cells_of = [(row.verdict, row_cells(row)) for row in report.rows]
@@ -533,7 +533,7 @@ def _table_row(k: int, verdict: str, cells: Sequence[str]) -> str:
 
 
 def _play(report: SafetyReport) -> Play:
-    """Return a play whose moments are the least distances of the motions, then of the rows."""
+    """Return an animation whose pictures show the least distances of the motions, then those of the rows."""
     checker = report.checker
     entries: list[SafetyMotion | SafetyRow] = [*report.motions, *report.rows]
     rows: Any = np.array([entry.place.configuration for entry in entries]).reshape(len(entries), -1)
@@ -545,7 +545,7 @@ def _play(report: SafetyReport) -> Play:
     hit = " or ".join(text for verdict, text in _HITS.items() if verdict in verdicts) or "without proof"
     keys = keys_of(report.robot, movers, moved, hit)
     title = f"Safety of {report.robot}"
-    trace = np.zeros((len(entries), 3))  # moments of many motions are not a path
+    trace = np.zeros((len(entries), 3))  # the rows are not configurations along one path
     moments = [_moment(entry) for entry in entries]
     moments[:_MOST_VIEWS] = [
         moment._replace(view=_clear_view(movers, k, moment)) for k, moment in enumerate(moments[:_MOST_VIEWS])
@@ -554,7 +554,7 @@ def _play(report: SafetyReport) -> Play:
 
 
 def _clear_view(movers: Sequence[Mover], k: int, moment: Moment) -> tuple[Array, float, Array] | None:
-    """Return centre and radius of a ball around a moment's pair, and the view direction in which least is in front."""
+    """Return the centre and radius of a ball around a colliding pair, and the view in which least of it is hidden."""
     if moment.ends is None or not moment.hit:
         return None
     bodies = {

@@ -58,20 +58,20 @@ _MOST_PIXELS = 16384
 
 
 def check_plotter(plotter: Any) -> None:
-    """Raise a TypeError for an object that is not a plotter."""
+    """Raise TypeError for an object that is neither a pyvista Plotter nor None."""
     if plotter is not None and not hasattr(plotter, "renderer"):
-        raise TypeError(f"plotter is {kind_of(plotter)}, expected a pyvista Plotter. Draw a list for several objects.")
+        raise TypeError(f"plotter is {kind_of(plotter)}, expected a pyvista Plotter. Pass several objects as one list")
 
 
 def check_size(size: Any) -> None:
-    """Raise a ValueError for a size that is not a width and a height in pixels."""
+    """Raise ValueError for a size that is not a width and a height in pixels."""
     sides = size if isinstance(size, (tuple, list)) else ()
     if len(sides) != 2 or not all(isinstance(side, Integral) and 1 <= int(side) <= _MOST_PIXELS for side in sides):
         raise ValueError(f"size is {size!r:.80}, expected (width, height) in pixels, each from 1 to {_MOST_PIXELS}")
 
 
 def check_color(value: Any, option: str) -> None:
-    """Raise an error for a value that is not a colour."""
+    """Raise TypeError or ValueError for a value of ``option`` that is not a colour."""
     expected = "expected a colour such as 'navy' or '#102040'"
     if not isinstance(value, str):
         raise TypeError(f"{option} is {value!r:.80}, {expected}")
@@ -88,7 +88,7 @@ def check_color(value: Any, option: str) -> None:
 
 
 def texts(value: Any, option: str, what: str) -> tuple[str, ...] | None:
-    """Return the texts of an option that is a text or a sequence of texts."""
+    """Return the value of ``option``, one text or a sequence of texts, as a tuple. ``what`` names a text in errors."""
     rows = (value,) if isinstance(value, str) else value
     if rows is None:
         return None
@@ -98,7 +98,7 @@ def texts(value: Any, option: str, what: str) -> tuple[str, ...] | None:
 
 
 def opacities(value: Any) -> tuple[float, ...] | None:
-    """Return the numbers of the option ``opacity``."""
+    """Return the value of the option ``opacity``, one number or a sequence of numbers, as a tuple."""
     if value is None:
         return None
     rows = (value,) if isinstance(value, (Real, str)) else value
@@ -109,19 +109,19 @@ def opacities(value: Any) -> tuple[float, ...] | None:
 
 
 def check_count(rows: tuple[Any, ...] | None, bodies: int | None, option: str) -> None:
-    """Raise a ValueError if an option has more values than the picture has bodies. None is any number of bodies."""
+    """Raise ValueError if ``option`` has more values than the picture has bodies. None is any number of bodies."""
     if rows is not None and bodies is not None and len(rows) > bodies:
-        raise ValueError(f"{option} has {len(rows)} values, expected at most {count(bodies, 'value')}, one a body")
+        raise ValueError(f"{option} has {len(rows)} values, expected at most {count(bodies, 'value')}, one per body")
 
 
 def check_title(title: Any) -> None:
-    """Raise a TypeError for a title that is not a text."""
+    """Raise TypeError for a title that is neither a text nor None."""
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {title!r:.80}, expected a text")
 
 
 def aim_at(drawing: Drawing, look: Look) -> None:
-    """Set the camera of a drawing from the options of `show`."""
+    """Set the camera of a drawing from the options ``view``, ``up`` and ``focus`` of `show`."""
     view, up = look.view, look.up
     if isinstance(view, str):
         if view not in _VIEWS:
@@ -143,7 +143,7 @@ def aim_at(drawing: Drawing, look: Look) -> None:
 
 
 def set_background(drawing: Drawing, background: str | None) -> None:
-    """Set the background of a drawing. On a dark colour, ink is light."""
+    """Set the background of a drawing. On a dark background, text and lines in the colour `INK` become light."""
     if background is None:
         return
     if background != TRANSPARENT:

@@ -1,8 +1,7 @@
-"""Pages that open offline: of results and drawings, and of robots.
+"""Offline pages of results, drawings and robots.
 
-A page is one HTML file, which opens in any browser and is written without OpenGL.
-
-The page of a robot has a slider for each joint, and the distance that the page computes from convex pieces.
+A page is one HTML file, which opens in any browser and is written without OpenGL. The page of a robot has a slider for
+each joint, and shows the distance that it computes from convex pieces.
 """
 
 from __future__ import annotations
@@ -83,10 +82,10 @@ def write_html(
     unit: str | None = None,
     surfaces: tuple[Any, Any] | None = None,
 ) -> Path:
-    """Write a result as one self-contained page, with the bodies in 3D and all numbers in a table, and return its path.
+    """Write a self-contained page with the bodies of a result in 3D and a table of numbers, and return its path.
 
-    The page does not use the network, and its content security policy forbids it. The 3D code (three.js) comes from the
-    installed trimesh.
+    The page does not use the network, and its content security policy forbids requests. The 3D code (three.js) comes
+    from the installed trimesh.
 
     Parameters
     ----------
@@ -189,11 +188,11 @@ def write_viewer(
 
 
 def _moved(result: Distance, share: float) -> Distance:
-    """Return the result after B moved along the normal by a share of the translation to touch or to separate.
+    """Return the result after B moved along the normal by ``share`` of the translation to touch or to separate.
 
-    The distance and its bounds grow by the length of this translation, since no translation changes a distance by more
-    than its length. The witness points move with the bodies. If the bounds are wide, the bodies may be apart before the
-    end, so they are queried again.
+    The distance and its bounds change by the length of the move, since no translation changes a distance by more than
+    its length. The witness points move with the bodies. If the bounds are wide, the bodies may be separated before the
+    end, so the distance is queried again.
     """
     by = -share * float(result.distance)
     if share == 0.0:
@@ -214,7 +213,7 @@ def _moved(result: Distance, share: float) -> Distance:
 
 
 def _outward(bound: float, by: float, way: int) -> float:
-    """Return the sum of a bound and a length, rounded down or up unless it is exactly 0."""
+    """Return the sum of a bound and a length, rounded down for ``way`` -1 and up for 1, unless the sum is 0."""
     total = float(bound) + by
     return float(np.nextafter(total, way * np.inf)) if total else 0.0
 
@@ -237,10 +236,10 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     if not result.tight:
         rows.append(("", "a wider interval than usual, which contains the true value"))
     if result.depth > 0.0:
-        long = -result.lower if np.isfinite(result.lower) else result.depth  # a length that is proven to separate them
+        long = -result.lower if np.isfinite(result.lower) else result.depth  # proven to separate the bodies
         sure = number(long, 9) == number(-result.upper, 9) or not np.isfinite(result.lower)
         text = with_unit(number(long, 9) if sure else above(long, 9), unit)
-        rows.append(("To separate", f"move B by {format_vector(long * result.normal, 9)}, {text} long"))
+        rows.append(("To separate", f"move B by {format_vector(long * result.normal, 9)}, length {text}"))
     elif result.distance > 0.0 and result.status != Status.BEYOND:
         rows.append(("To touch", f"move B by {format_vector(-result.distance * result.normal, 9)}"))
     rows += [
@@ -251,7 +250,7 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         ("A is", _shape(result.shape_a)),
         ("B is", _shape(result.shape_b)),
     ]
-    if result.iterations:  # a result of meshes has none of its own
+    if result.iterations:  # 0 for non-convex bodies
         rows.append(("Steps", str(result.iterations)))
     return rows
 
@@ -267,7 +266,7 @@ def _is_model(item: Item) -> bool:
 
 
 def _pair_scene(drawing: Drawing, result: Distance, color: str) -> dict[str, Any]:
-    """Return the data of a drawing in which B, of this colour, can be moved, and kinds of items can be hidden."""
+    """Return the data of a page on which B, which has this colour, can be moved, and layers of items can be hidden."""
     scene, (center, size) = _scene_of(drawing, []), drawing.ball
     for entry, item in zip(scene["items"], drawing.items, strict=True):
         entry["moves"] = item.name in ("B", "point_b") or (_is_model(item) and item.color == color)
@@ -279,7 +278,7 @@ def _pair_scene(drawing: Drawing, result: Distance, color: str) -> dict[str, Any
 
 
 def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
-    """Return a shaded surface in the format of pages' scripts. Without faces the vertices are a point or a segment."""
+    """Return a shaded surface in the format of the page's scripts. Without faces it is a point or a segment."""
     if not len(faces):
         return {"positions": to_base64(vertices, "<f4")}
     shaded = shade(vertices, faces, copies)
@@ -291,7 +290,7 @@ def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
 
 
 def camera_data(drawing: Drawing, points: Array) -> dict[str, Any]:
-    """Return the camera of a page that shows these points, in units of the picture about its middle."""
+    """Return the camera of a page that shows ``points``. Lengths are relative to the middle and size of the drawing."""
     camera, (center, size) = camera_of(drawing), drawing.ball
     reach = float(np.linalg.norm(points - center, axis=1).max(initial=size)) / size
     return {
@@ -316,10 +315,10 @@ _PICK = (
 
 
 def write_drawing(drawing: Drawing, path: Path, facts: Mapping[str, str] | None = None) -> Path:
-    """Write a drawing as one self-contained page in which the items of a colour can be hidden, and return its path.
+    """Write a self-contained page of a drawing, on which items can be hidden by colour, and return its path.
 
-    ``facts`` are lines about named objects. The page shows the name and the line of the object under the mouse, or of
-    the one that is selected in a list.
+    ``facts`` has a text for each object by name. The page shows the name and the text of the object under the mouse, or
+    of the object that is selected in a list.
     """
     words = list(drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"])
     scene = _scene_of(drawing, words)
@@ -331,13 +330,16 @@ def write_drawing(drawing: Drawing, path: Path, facts: Mapping[str, str] | None 
     if facts is None:
         return write_viewer(path, head, scene, keys, words=lines)
     scene["facts"] = facts
-    ranked = sorted(facts, key=lambda name: not facts[name])[:_MOST_LISTED]  # those with a line first
+    ranked = sorted(facts, key=lambda name: not facts[name])[:_MOST_LISTED]  # objects with a text first
     options = "".join(f'<option value="{html.escape(name)}">{html.escape(name)}</option>' for name in ranked)
     return write_viewer(path, head, scene, keys, words=lines, tools=_PICK.format(options), more=("names.js",))
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
-    """Return the data of all items. Lengths are relative to the picture's middle and size, because they are float32."""
+    """Return the data of all items. Positions are float32, so they are relative to the middle and size of the drawing.
+
+    If items are left out, a text about them is added to ``words``.
+    """
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
     for item in ready(drawing.items, center, size):
@@ -348,7 +350,7 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
         if len(item.vertices):
             items.append(item_data(item, center, size))
     if out:
-        words.append(f"{out} of the bodies are left out, because a page has at most {MAX_DRAWN} triangles")
+        words.append(f"Bodies left out: {out}, because a page has at most {MAX_DRAWN} triangles")
     return {
         "items": items,
         "labels": [{"point": ((x.point - center) / size).tolist(), "text": x.text} for x in drawing.labels],
@@ -382,10 +384,10 @@ def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
 # --- robots ----------------------------------------------------------------------------------------------------------
 
 
-#: Greatest number of points of a convex piece. Of more points, the farthest in this number of directions are used.
 _FILES = ("robot.css", "vectors.js", "support.js", "simplex.js", "gjk.js", "robot.js")
+#: Greatest number of points of a convex piece. A piece with more points is replaced by support points.
 _MOST_POINTS = 162
-_MOST_BLOCKS = 64  #: boxes that stand for a cloud
+_MOST_BLOCKS = 64  #: greatest number of boxes that replace a point cloud
 _CORNERS = np.array([[k & 1, k & 2, k & 4] for k in range(8)], dtype=bool)  #: whether a corner is high, by axis
 #: Level of the tree of a non-convex mesh whose boxes are its pieces.
 _LEVEL = 5
@@ -396,24 +398,24 @@ _SIDES = 24
 
 
 def write_robot(x: Robot | Checker, drawing: Drawing, q: Row | None, path: Path) -> Path:
-    """Write the page of a robot at one configuration and return its path.
+    """Write the page of a robot at the configuration ``q`` and return its path.
 
-    The page has the drawing's captions, legend and camera. Its sliders move the joints. The distance at the start is
-    computed by gjk3d. After a slider moves, the page computes an approximate distance from convex pieces.
+    The page has the captions, legend and camera of the drawing. Sliders move the joints. gjk3d computes the distance at
+    ``q``. After a slider moves, the page computes an approximate distance from convex pieces.
     """
     robot, checker = (x.robot, x) if isinstance(x, Checker) else (x, None)
     start = np.array(robot.configurations(np.zeros(robot.dof) if q is None else q)[0][0])
     state = None if checker is None else state_of(checker, start)
-    told = "" if state is None else words_for(state)
+    state_text = "" if state is None else words_for(state)
     scene = _items(x, drawing) | {"robot": _robot_data(x, start, state, drawing)}
-    at = f", at {format_vector(start, 3)}"  # the sliders have the present numbers
-    head, *lines = [line.removesuffix(at) for line in drawing.words if line != told]
+    at = f", at {format_vector(start, 3)}"  # left out, since the sliders show the present values
+    head, *lines = [line.removesuffix(at) for line in drawing.words if line != state_text]
     box = '<input type="checkbox" checked value="{}">'
     shown = [key for key in drawing.keys if key[1] not in (drawing.ink, HIT)]
     keys = [color_key(text, color, box.format(html.escape(color))) for text, color in shown]
     if checker is not None:
         keys += [color_key("closest points", drawing.ink), color_key("colliding links", HIT)]
-    live = "" if checker is None else _LIVE.format("hit" if state and state.pairs else "", html.escape(told))
+    live = "" if checker is None else _LIVE.format("hit" if state and state.pairs else "", html.escape(state_text))
     labels = labels_of(robot, robot.joint_names)
     sliders = "\n".join(_slider(robot, name, column, start) for name, column in labels.items())
     aside = _ASIDE.format(live=live, sliders=sliders)
@@ -443,7 +445,7 @@ def _slider(robot: Robot, name: str, column: int, start: Array) -> str:
 
 
 def _items(x: Robot | Checker, drawing: Drawing) -> dict[str, Any]:
-    """Return the items of a page: the parts in the frames of their links, and the obstacles."""
+    """Return the items of a robot's page: moving parts in the frames of their links, and obstacles in the world."""
     center, size = drawing.ball
     drawn = {item.name: item for item in drawing.items if item.look != MARK}
     items = []
@@ -468,7 +470,7 @@ def _robot_data(x: Robot | Checker, start: Array, state: State | None, drawing: 
     chain = robot._chain
     turning = [
         column for column in range(robot.dof) if any((chain.kind == TURNING) & (chain.source == column))
-    ]  # numbers of other joints are lengths, or have no unit of their own
+    ]  # joints whose values are angles
     data = {
         "q": start.tolist(), "turning": turning, "parent": chain.parent.tolist(), "kind": chain.kind.tolist(),
         "axis": chain.axis.tolist(), "origin": chain.origin.reshape(-1, 16).tolist(), "source": chain.source.tolist(),
@@ -532,10 +534,10 @@ Pieces = dict[str, list[dict[str, Any]]]
 
 
 def _limited(pieces: Pieces, pairs: list[tuple[str, str]], poses: Array) -> tuple[Pieces, list[tuple[str, str]], str]:
-    """Return pieces and pairs that a page compares in time, and a text about what it simplifies.
+    """Return pieces and pairs that are few enough for a page, and a text about the simplification.
 
-    Neighbouring pieces of a body are replaced by the box around them. If there are still too many pairs, the nearest
-    ones at the start remain.
+    Neighbouring pieces of a body are replaced by the box around them. If there are still too many pairs, only the pairs
+    that are nearest at the start remain.
     """
     most, few = _MOST_PIECES, pieces
     while most:
@@ -555,7 +557,7 @@ def _limited(pieces: Pieces, pairs: list[tuple[str, str]], poses: Array) -> tupl
 
 
 def _boxed(group: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """Return at most ``most`` pieces of a body, and its half-spaces. Boxes replace neighbours."""
+    """Return at most ``most`` pieces of a body, and its half-spaces. A box replaces several neighbouring pieces."""
     planes, solids = [piece for piece in group if "plane" in piece], [piece for piece in group if "points" in piece]
     if len(solids) <= most:
         return group
@@ -569,7 +571,7 @@ def _boxed(group: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
 
 
 def _balls(group: list[dict[str, Any]], poses: Array) -> Array:
-    """Return balls (n, 4) around the pieces of a body, with infinite radii for half-spaces."""
+    """Return balls around the pieces of a body in the world, (n, 4) centre and radius, infinite for half-spaces."""
     balls = np.full((len(group), 4), np.inf)
     for row, piece in zip(balls, group, strict=True):
         if "points" in piece:

@@ -1,15 +1,13 @@
 """Painting of drawings and their text in a plotter.
 
-Text consists of captions at the top of a panel, the legend at the bottom, and labels at points.
-
-Bodies are painted from far to near, and markers over them.
-
-`Posed` has rigid bodies that move. Each body is added once, for animations, dragging with the mouse, and sliders.
+The text has captions at the top of a panel, the legend at the bottom, and labels at points. Bodies are painted from far
+to near, and markers over them. `Posed` moves rigid bodies in animations and interactive windows without adding them
+again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +19,6 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import (
     BODY,
     DOTS,
-    FIELD,
     INK,
     LINES,
     MARK,
@@ -76,18 +73,18 @@ def panel_size(plotter: pyvista.Plotter) -> tuple[float, float]:
 
 
 def scale_of(plotter: pyvista.Plotter) -> float:
-    """Return the scale of letters in the current panel, which is 1 in a picture of the usual size."""
+    """Return the scale of letters in the current panel, which is 1 for a panel of 1000 x 750 pixels."""
     wide, tall = panel_size(plotter)
     return float(np.clip(min(wide / _FULL[0], tall / _FULL[1]), _LEAST, 2.0))
 
 
 def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = None) -> list[Box]:
-    """Replace all text by captions at the top and the legend at the bottom, and return the boxes of both.
+    """Replace the text of the panel by captions and legend, and return the boxes around the captions and the legend.
 
-    The boxes are in fractions of the panel, from its lower left corner.
+    The boxes are in fractions of the panel, from its lower left corner. ``head`` is the colour of the first caption.
     """
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
-        # only of this panel, while the method of the plotter removes actors of every panel
+        # the method of the plotter would remove the actors of every panel
         plotter.renderer.remove_actor(name, reset_camera=False, render=False)
     wide, tall = panel_size(plotter)
     edge, side = _EDGE * scale_of(plotter) / wide, _KEY * scale_of(plotter)  # side of a chip with its margin
@@ -108,14 +105,14 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = Non
 
 
 def add_halos(plotter: pyvista.Plotter, free: list[bool]) -> None:
-    """Add a halo to the captions and to the legend if a body is behind them."""
+    """Add halos to the captions and to the legend, unless ``free`` states that no body is behind them."""
     over = tuple(prefix for is_free, prefix in zip(free, ("gjk3d line ", "gjk3d key "), strict=True) if not is_free)
     for name, actor in [(name, actor) for name, actor in plotter.renderer.actors.items() if name.startswith(over)]:
         _add_halo(plotter, actor, name)
 
 
 def _add_halo(plotter: pyvista.Plotter, actor: Any, name: str) -> None:
-    """Add copies of a text around it, in white for dark letters and in black for light ones."""
+    """Add shifted copies behind a text, in white for dark letters and in black for light ones."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     font, color, place = actor.GetTextProperty(), [0.0, 0.0, 0.0], actor.GetPositionCoordinate()
@@ -133,11 +130,11 @@ def _add_halo(plotter: pyvista.Plotter, actor: Any, name: str) -> None:
         at.SetValue(x, y, 0.0)
         plotter.add_actor(copy, name=f"{HALO}{name} {k}", reset_camera=False, render=False, pickable=False)
     plotter.renderer.remove_actor(name, reset_camera=False, render=False)
-    plotter.add_actor(actor, name=name, reset_camera=False, render=False, pickable=False)  # the last one is in front
+    plotter.add_actor(actor, name=name, reset_camera=False, render=False, pickable=False)  # the last actor is in front
 
 
 def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) -> None:
-    """Add labels next to the present positions of their points, between the captions and the legend."""
+    """Add labels next to their points in the picture, between the captions and the legend (``edges``)."""
     import pyvista
     from vtkmodules.vtkRenderingCore import vtkCoordinate, vtkTextActor
 
@@ -153,7 +150,7 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
         font.SetColor(pyvista.Color(label.color).float_rgb)
         actor.SetInput(_escaped(label.text))
         size = np.array(_extent(font, actor.GetInput()), dtype=np.float64)
-        # a point behind the camera, or far outside the picture, keeps its label outside
+        # the label of a point behind the camera, or far outside the picture, stays outside
         inside = bool((np.abs(spot) < 1e5).all())
         free = np.array([*spots, *(_pixel(plotter, point) for point in label.free)])
         low = _next_to(spot, spot - spots.mean(axis=0), free, size, room, occupied, inside)
@@ -216,7 +213,7 @@ def write(
 
 
 def _broken(text: str, font: Any, room: float) -> tuple[str, float]:
-    """Return a text with line breaks that fit a width, and its height in pixels."""
+    """Return a text with line breaks that fit the width ``room`` in pixels, and the height of the text in pixels."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
@@ -229,12 +226,12 @@ def _broken(text: str, font: Any, room: float) -> tuple[str, float]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which the characters for formulas (dollars) and columns (bars) of VTK are replaced."""
+    """Return a text without dollars and bars, which mark formulas and columns in VTK."""
     return text.replace("$", r"\$").replace("|", "\u00a6")  # VTK's font does not have another bar
 
 
 def unescaped(text: str) -> str:
-    """Return the original of an escaped text."""
+    """Return the original of a text from `_escaped`."""
     return text.replace(r"\$", "$").replace("\u00a6", "|")
 
 
@@ -303,9 +300,9 @@ Added = list[tuple[Item, list[Any]]]
 
 
 def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
-    """Add a drawing to the current renderer of a plotter, and aim the camera at all drawings in it."""
+    """Add a drawing to the current renderer of a plotter, and show all drawings of this renderer."""
     scene, actors = drawn_in(plotter), _ACTORS.setdefault(plotter.renderer, set())
-    for name, actor in plotter.renderer.actors.items():  # what the caller added since, which the camera has to show too
+    for name, actor in plotter.renderer.actors.items():  # actors of the caller, which the camera has to show too
         if hasattr(actor, "GetMapper") and name not in actors and (bounds := actor.GetBounds()):
             corners = np.array([*product(bounds[:2], bounds[2:4], bounds[4:])])
             scene.items.insert(0, Item(corners, np.zeros((0, 3), dtype=np.int64), INK, look=DOTS))
@@ -323,12 +320,12 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
 
 
 def drawn_in(plotter: pyvista.Plotter) -> Drawing:
-    """Return everything that was painted into the current panel of a plotter."""
+    """Return the drawing of everything that was painted into the current panel of a plotter."""
     return _DRAWN.setdefault(plotter.renderer, Drawing())
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
-    """Replace a painted drawing, except for common items, and return the painted items."""
+    """Replace the painted items ``before`` by a drawing, except for common items, and return the painted items."""
     mine = {id(item) for item in drawing.items}
     _remove(plotter, [entry for entry in before if id(entry[0]) not in mine])
     _DRAWN[plotter.renderer] = drawing
@@ -342,7 +339,7 @@ def _remove(plotter: pyvista.Plotter, added: Added) -> None:
 
 
 def _paint(plotter: pyvista.Plotter, drawing: Drawing, scene: Drawing, retained: Added) -> Added:
-    """Add the items of a drawing that are not retained, and aim the camera at everything in the panel."""
+    """Add the items of a drawing that are not in ``retained``, show everything in the panel, and return all items."""
     painted, camera = {id(item) for item, _ in retained}, camera_of(scene)
     items = ready([item for item in drawing.items if id(item) not in painted], *scene.ball)
     added = [*retained, *add_items(plotter, items, None if drawing.sorted else camera.eye)]
@@ -385,7 +382,7 @@ def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
 
 
 def cut(plotter: pyvista.Plotter, planes: Sequence[tuple[Array, Array]]) -> None:
-    """Remove what is in front of planes, each with a point and a normal to the removed side. Texts stay."""
+    """Clip bodies at planes, each with a point and a normal to the removed side. Text is not clipped."""
     from vtkmodules.vtkCommonDataModel import vtkPlane
 
     for point, normal in planes:
@@ -397,7 +394,7 @@ def cut(plotter: pyvista.Plotter, planes: Sequence[tuple[Array, Array]]) -> None
 
 
 def aim(plotter: pyvista.Plotter, to: Camera) -> None:
-    """Set the camera of a plotter. A panel narrower than 4:3 shows everything that a 4:3 picture shows."""
+    """Set the camera of a plotter. A panel narrower than 4:3 gets a wider angle and shows all of a 4:3 picture."""
     camera = plotter.camera
     wide, tall = panel_size(plotter)
     narrow = max(1.0, 4.0 / 3.0 * tall / wide)
@@ -429,7 +426,7 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
 
 
 def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
-    """Return the points in front of the camera in coordinates of the panel, (n, 2), which are -1 and 1 at its edges."""
+    """Return the points in front of the camera in coordinates of the panel, (n, 2). Its edges are at -1 and 1."""
     import pyvista
 
     wide, tall = panel_size(plotter)
@@ -440,7 +437,7 @@ def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
 
 
 def _free_edges(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> list[bool]:
-    """Return for the captions and for the legend whether no point of ``points`` (n, 3) is behind them."""
+    """Return for each box, of captions and legend, whether no point of ``points`` (n, 3) is behind it."""
     projected = _projected(plotter, points)
     return [not len(projected) or _parted(projected, (2.0 * low - 1.0, 2.0 * high - 1.0)) for low, high in edges]
 
@@ -453,7 +450,10 @@ def _parted(points: Array, box: Box) -> bool:
 
 
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
-    """Add items and return them with their actors. Opaque items are first, then transparent ones, then markers."""
+    """Add items and return them with their actors: opaque items, then transparent items, then markers.
+
+    Transparent items are sorted from far to near of ``eye``, unless it is None.
+    """
     # the order of transparent items that VTK computes since 9.4 would put them over markers
     if hasattr(plotter.renderer, "SetUseOIT"):
         plotter.renderer.SetUseOIT(False)
@@ -465,17 +465,8 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
     signs = [item for item in items if item.look not in (MODEL, BODY)]
     order = [*models, *(item for item in bodies if item.opacity >= 1.0), *glass, *signs]
     body = partial(_add_body, outlined=len(bodies) <= _MOST_OUTLINES)
-    draw: dict[str, Callable[..., list[Any]]]
-    draw = {
-        BODY: body,
-        MODEL: body,
-        MARK: _add_mark,
-        PART: _add_mark,
-        LINES: _add_thin,
-        DOTS: _add_thin,
-        FIELD: _add_thin,
-    }
-    return [(item, draw[item.look](plotter, item)) for item in order]
+    draw: dict[str, Any] = {BODY: body, MODEL: body, MARK: _add_mark, PART: _add_mark}
+    return [(item, draw.get(item.look, _add_thin)(plotter, item)) for item in order]
 
 
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
@@ -549,7 +540,7 @@ def wires(ends: Array) -> pyvista.PolyData:
 
 
 def polydata(vertices: Array, faces: Any, normals: Array | None = None) -> pyvista.PolyData:
-    """Return PolyData of arrays: without faces a point, or the segment from the first to the last vertex."""
+    """Return vertices and faces as PolyData. Without faces it is a point, or a polyline through the vertices."""
     import pyvista
 
     points = np.ascontiguousarray(vertices)
@@ -562,7 +553,7 @@ def polydata(vertices: Array, faces: Any, normals: Array | None = None) -> pyvis
 
 
 class Mover(NamedTuple):
-    """A rigid body that moves."""
+    """A rigid body that an animation or an interactive window moves."""
 
     name: str
     color: str  #: colour of a free body
@@ -571,7 +562,7 @@ class Mover(NamedTuple):
 
 
 class Posed:
-    """A plotter with bodies that can be moved and coloured, and the present markers and captions."""
+    """A plotter with bodies that can be moved and coloured, and with markers and captions that can be replaced."""
 
     def __init__(self, plotter: pyvista.Plotter, scene: Drawing, movers: Sequence[Mover]) -> None:
         self.plotter, self.movers = plotter, movers
@@ -589,15 +580,16 @@ class Posed:
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:
-        """Return a drawing without items for the markers of a moment. Its ball to look at contains all bodies."""
+        """Return a drawing with captions and without items. Its ball contains all bodies."""
         return Drawing(words=list(words), focus=self._ball)
 
     def set(
         self, poses: Iterable[Array | None], signs: Drawing, hit: Collection[str] = (), alarm: bool = False
     ) -> None:
-        """Move the first bodies to their poses, where None keeps a pose, and make the named bodies vermilion.
+        """Move the bodies to ``poses``, make the bodies in ``hit`` vermilion, and replace the markers by ``signs``.
 
-        The first caption is vermilion too if a body is vermilion, or with ``alarm``.
+        A pose of None, and a missing pose at the end, leave the body at its pose. The first caption is vermilion if a
+        body is vermilion, or with ``alarm``.
         """
         for actors, pose in zip(self.actors, poses, strict=False):
             for actor in actors if pose is not None else ():

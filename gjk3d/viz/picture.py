@@ -1,10 +1,10 @@
 """Pictures on screen, in files and in notebooks.
 
-A figure in a notebook is a still picture, which is saved with the notebook, and over it the interactive offline page.
-
+A figure in a notebook is a still picture, which is saved with the notebook, and an interactive offline page over it.
 The page is in a sandboxed frame and starts by a click. A notebook may have more figures than a browser has WebGL
 contexts, and the mouse wheel must scroll past a figure that is not in use. Notebooks that are not trusted remove the
-frame and show the still. An output has less than a million bytes. A larger page is left out, and a note reports this.
+frame and show the still picture. An output has less than a million bytes. A larger page is left out, and a note reports
+this.
 """
 
 from __future__ import annotations
@@ -88,13 +88,13 @@ if TYPE_CHECKING:
 
 #: Greatest number of bytes of an output with all its formats.
 MOST = 990_000
-#: Width in pixels of a still, and of a smaller still that leaves room for a large page.
+#: Width in pixels of a still picture, and of a smaller one that leaves room for a large page.
 WIDTHS = (800, 480)
 _COLORS = 256
 
 #: The page is compressed, since three.js alone takes more than half of the limit of an output. Base64 data is stored as
-#: bytes, and equal data only once, since the triangles of ghosts are too far apart for gzip. In the text, the number of
-#: the data between two characters 1 (ASCII) replaces it.
+#: bytes, and equal data only once, since equal triangles are too far apart for gzip. In the text of the page, each data
+#: string is replaced by its number between two bytes 0x01.
 _LOADER = r"""<!DOCTYPE html><html lang="en"><title>{title}</title>
 <style>html,body,button{{margin:0;width:100%;height:100%;overflow:hidden;background:none;border:0;cursor:pointer}}
 span{{position:absolute;top:8px;right:8px;padding:2px 10px;font:13px system-ui,sans-serif;color:#202124;
@@ -134,16 +134,16 @@ def _shell() -> Any:
 
 
 def describe(drawing: Drawing) -> str:
-    """Return the text alternative of a drawing: its captions and its legend."""
+    """Return the captions and the legend of a drawing as one text, for readers who do not see the picture."""
     keys = "; ".join(" ".join(text.split()) for text, _ in drawing.keys)
     return ". ".join([*drawing.words, *([f"Legend: {keys}"] if keys else [])])
 
 
 def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[Path], Any]) -> Bundle:
-    """Return text, still and page as a bundle for Jupyter. ``words`` is the text alternative of the still.
+    """Return the output of a Jupyter cell: a text, a still picture and an interactive page.
 
-    ``still`` writes a .png, which may need OpenGL, and ``page`` an .html, each into a given file. ``text`` is for front
-    ends without pictures.
+    ``text`` is for front ends without pictures, and ``words`` describe the picture. ``still`` writes a .png file, which
+    may need OpenGL. ``page`` writes an .html file.
     """
     from PIL import Image
 
@@ -166,7 +166,7 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
 
 
 def _packed(page: str) -> Packed:
-    """Return a compressed page, and the sizes in bytes of its text and of its base64 strings, which are stored once."""
+    """Return a compressed page for `_LOADER`, and the sizes in bytes of its text and of its data strings."""
     blobs: dict[bytes, int] = {}
 
     def out(match: re.Match[str]) -> str:
@@ -184,7 +184,7 @@ def _bytes(image: Any, kind: str, **options: Any) -> str:
 
 
 def _png(image: Any) -> str:
-    # the median cut gives the gradient of the background enough colours, but loses those of small items such as arrows
+    # the median cut keeps the colour gradient of the background, but loses the colours of small items such as arrows
     from PIL import Image
 
     small = (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION)
@@ -194,7 +194,10 @@ def _png(image: Any) -> str:
 
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:
-    """Return the HTML of a figure: the still with the page's frame over it, the frame, or the still with a note."""
+    """Return the HTML of a figure: the frame of the page over the still picture, or the still picture with a note.
+
+    Without a still picture the frame is alone.
+    """
     picture, height, width = "", "height:600px;", WIDTHS[0]
     if still is not None:
         source = f"data:image/webp;base64,{_bytes(still, 'WEBP', quality=75)}"
@@ -276,7 +279,7 @@ def show(
         and, after a click, the interactive page. Otherwise a window opens. Without a display the picture is saved as
         ``path``, or as gjk3d.png, gjk3d-2.png and so on in the current folder, and stderr names the file.
     title : str, optional
-        First lines of the caption.
+        Title above the caption, which may have several lines.
     names : str or sequence of str, optional
         Names of the bodies. By default they are the kinds of shape.
     view : (3,) float or str, optional
@@ -285,7 +288,7 @@ def show(
     up : (3,) float, optional
         Direction that is up in the picture, usually z by default.
     focus : ((3,) float, float), optional
-        Middle and radius of the ball to look at. The default depends on the kind of ``x``.
+        Centre and radius of the ball that the picture shows. The default depends on the kind of ``x``.
     background : str, optional
         Colour of the background. On a dark colour the text is light.
     transparent_background : bool
@@ -408,7 +411,9 @@ def plot(
     """
     check_plotter(plotter)
     if plotter is not None and size is not None:
-        raise TypeError("size= is that of a new plotter. Leave it out, or set plotter.window_size")
+        raise TypeError(
+            "size= is for a new plotter, and plotter= is given. Leave size= out, or set plotter.window_size"
+        )
     check_size(_SIZE if size is None else size)
     target = None if path is None else target_file(path)
     drawing = drawing_as_asked(
@@ -432,7 +437,7 @@ def to_pyvista(
     around: tuple[Any, float] = ((0.0, 0.0, 0.0), 1.0),
     **options: Any,
 ) -> pyvista.PolyData | pyvista.MultiBlock:
-    """Return an object that can be drawn as pyvista's objects.
+    """Return an object as pyvista's PolyData or MultiBlock.
 
     A point becomes a vertex, a segment a line, a flat shape its two sides, and a point cloud its points. An object that
     is not a single solid becomes a `pyvista.MultiBlock` of the items of its picture. Each block has the field data
@@ -537,7 +542,7 @@ def plotter(
 
 
 def _off_screen(wanted: bool | None) -> bool:
-    """Return whether a plotter is off-screen. Raise a RenderingUnavailableError without OpenGL."""
+    """Return whether a new plotter is off-screen. Raise RenderingUnavailableError without OpenGL."""
     check_rendering()
     return not has_display() if wanted is None else wanted
 
@@ -545,7 +550,7 @@ def _off_screen(wanted: bool | None) -> bool:
 def new_plotter(
     *, off_screen: bool, shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE, **layout: Any
 ) -> pyvista.Plotter:
-    """Return a plotter like `plotter`, with pyvista's options for panels. Call `check_rendering` before."""
+    """Return a plotter as `plotter` does, with pyvista's options for panels. Call `check_rendering` before."""
     import pyvista
 
     options: Any = {"lighting": "none", "border": False, **layout}
@@ -569,8 +574,8 @@ def in_window(
 ) -> tuple[T, Path | None]:
     """Return the result of ``make``, called with the given plotter or a new window, and the path of a written file.
 
-    Without a window, the first picture is saved, and stderr names the file if ``path`` is None. A notebook shows the
-    picture instead.
+    Without a display the picture is saved, and stderr names the file if ``path`` is None. A notebook shows the picture
+    instead. ``what`` is a purpose of the window for these texts, and ``begin`` is called before the window opens.
     """
     windowless = plotter is not None or _off_screen(off_screen) or path is not None
     target = new_plotter(off_screen=windowless, size=size) if plotter is None else plotter
@@ -600,7 +605,7 @@ def drawing_as_asked(
     plotter: pyvista.Plotter | None = None,
     **options: Any,
 ) -> Drawing:
-    """Return the drawing for the arguments of `show`. Default colours are those that ``plotter`` does not use yet."""
+    """Return the drawing for the arguments of `show`. Colours that ``plotter`` does not use are preferred."""
     for name in options:
         if name in UNKNOWN_OPTIONS:
             raise TypeError(f"the option {name!r} does not exist. Use {UNKNOWN_OPTIONS[name]}")
@@ -638,7 +643,7 @@ def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, 
 
 
 def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any], size: tuple[int, int] = _SIZE) -> Bundle:
-    """Return the figure of a drawing for a notebook. ``write`` writes its page."""
+    """Return the figure of a drawing for a notebook. ``write`` writes the page of the drawing to a file."""
     shrink = min(1.0, WIDTHS[0] / size[0])  # letters are not smaller than in a picture of this width
     size = round(shrink * size[0]), max(1, round(shrink * size[1]))
     words = describe(drawing)
@@ -646,7 +651,7 @@ def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any], size: t
 
 
 def bundle(x: Any) -> Bundle:
-    """Return the figure of an object for a notebook, or only text for an object that cannot be drawn.
+    """Return the figure of an object for a notebook, or only its repr if the object cannot be drawn.
 
     Every class with a picture calls this function through `gjk3d.frozen`.
     """

@@ -1,4 +1,4 @@
-"""Interactive windows that show the present result: a shape that the mouse drags, and a robot with sliders."""
+"""Interactive windows that update the result: a shape that the mouse drags, and a robot with sliders."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Dragged:
         self._posed.set([None, self.pose_b], signs, alarm=result.distance <= 0.0)
 
     def _middle(self) -> tuple[float, ...]:
-        """Return the middle of B in the world. The mouse rotates B about this point."""
+        """Return the middle of B in the world, about which the mouse rotates B."""
         return tuple((self.pose_b @ np.append(self._center, 1.0))[:3].tolist())
 
     def _hold(self) -> None:
@@ -140,11 +140,11 @@ def drag(
     off_screen: bool | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Dragged:
-    """Open a window in which the mouse drags B, and return its shapes and the present result.
+    """Open a window in which the mouse drags B, and return the shapes with their present result.
 
-    The picture shows the present distance or depth with its proven bounds, the nearest points, the normal, the
-    separating translation in overlap and, for convex shapes, the contact points. Without a display, a picture of the
-    start is saved, and stderr names the file.
+    The picture shows the present distance or depth with its proven bounds, the nearest points and the normal. In
+    overlap it shows the separating translation and, for convex shapes, the contact points. Without a display, a picture
+    of the start is saved, and stderr names the file.
 
     Parameters
     ----------
@@ -153,20 +153,20 @@ def drag(
     pose_a, pose_b : (4, 4) float, optional
         Poses at the start.
     plotter : pyvista.Plotter, optional
-        The plotter to draw into, which is not shown.
+        The plotter to draw into. Its window is not opened.
     colors : (str, str)
         Colours of A and B.
     opacity : float
         Opacity of A and B.
     off_screen : bool, optional
-        True neither shows nor saves the picture.
+        True neither opens a window nor saves a picture.
     path : path, optional
         The file to save a picture of the start to, instead of opening a window.
 
     Returns
     -------
     Dragged
-        ``pose_b`` and ``result`` follow the mouse, and stay after the window is closed.
+        ``pose_b`` and ``result`` follow the mouse. They keep their last values after the window is closed.
 
     Raises
     ------
@@ -197,9 +197,9 @@ def drag(
 
 
 MOST_SLIDERS = 12
-#: Edges of the area of sliders, in parts of the window, and the shift of the picture to make room for them.
+#: Edges of the area of sliders, in fractions of the window, and the shift of the picture that makes room for them.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ASIDE = 0.76, 0.98, 0.90, 0.08, 0.2
-#: Number of configurations that estimate the reach of a robot, and the limit of joints without limits in these.
+#: Number of random configurations that estimate the reach of a robot, and the limit that replaces an infinite limit.
 _TRIED, _TURN = 32, 2.0 * np.pi
 
 
@@ -241,7 +241,7 @@ class Slid:
         self._query()
 
     def _reached(self) -> Array:
-        """Return extreme points of the links at many configurations, (n, 3) float, for the size of the picture."""
+        """Return extreme points of the links at random configurations, (n, 3) float, for the size of the picture."""
         low, high = (np.clip(limits, -_TURN, _TURN) for limits in (self._robot.lower, self._robot.upper))
         rows = np.random.default_rng(0).uniform(low, high, (_TRIED, self._robot.dof))
         limits_reached = [
@@ -289,7 +289,7 @@ class Slid:
 
 
 def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
-    """Return the column of q by the label of each slider."""
+    """Return a dictionary from the label of each slider to its column of q. Raise RobotError for too many sliders."""
     labels = labels_of(robot, names)
     if len(labels) > MOST_SLIDERS:
         raise RobotError(
@@ -316,7 +316,7 @@ def sliders(
     Parameters
     ----------
     x : Robot or Checker
-        A Checker also has obstacles, and computes the colliding (vermilion) or closest pairs.
+        For a Checker the window also shows its obstacles, and the colliding (vermilion) or closest pair.
     q : (dof,) float, optional
         The configuration at the start, all 0 by default.
     joints : sequence of str, optional
@@ -329,7 +329,7 @@ def sliders(
     Returns
     -------
     Slid
-        ``q`` and ``state`` follow the sliders, and stay after the window is closed.
+        ``q`` and ``state`` follow the sliders. They keep their last values after the window is closed.
 
     Raises
     ------

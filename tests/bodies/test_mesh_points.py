@@ -434,7 +434,7 @@ def test_other_shapes(rng):
         ({"points": [(0, 0, 0)], "max_distance": -1}, "max_distance is -1"),
         ({"points": [(0, 0, 0)], "sign": "parity"}, "sign is 'parity', expected one of 'auto', 'winding', 'none'"),
         ({"points": [(0, 0, 0)], "workers": 0}, "workers is 0"),
-        ({"points": np.zeros((3, 3)), "pose": np.tile(np.eye(4), (2, 1, 1))}, "pose has 2 rows and points 3"),
+        ({"points": np.zeros((3, 3)), "pose": np.tile(np.eye(4), (2, 1, 1))}, "pose has 2 rows and points has 3"),
     ],
 )
 def test_bad_input_is_named(arguments, message):

@@ -188,7 +188,7 @@ def test_bad_input_is_named(rng):
         gk.raycast(BOX, good, good, hits="last")
     with pytest.raises(ShapeError, match="max_distance is"):
         gk.raycast(BOX, good, good, max_distance=[-1.0] * 5)
-    with pytest.raises(ShapeError, match="origins has 5, max_distance has 4 rows"):
+    with pytest.raises(ShapeError, match="origins has 5 rows and max_distance has 4 rows"):
         gk.raycast(BOX, good, (0, 0, 1), max_distance=np.ones(4))
     with pytest.raises(ShapeError, match="workers is 0"):
         gk.raycast(BOX, good, good, workers=0)

@@ -207,7 +207,7 @@ def test_boxes_of_scaled_capsules_have_no_fault(count):
 
 @pytest.mark.parametrize(
     ("fit", "what"),
-    [(gk.aabb, "axes"), (gk.obb, "oriented"), (gk.bounding_sphere, "sphere")],
+    [(gk.aabb, "axis-aligned"), (gk.obb, "oriented"), (gk.bounding_sphere, "sphere")],
 )
 def test_what_has_no_end_is_refused_by_the_name_of_what_was_asked(fit, what):
     for pose in (None, np.eye(4)):

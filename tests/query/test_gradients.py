@@ -304,6 +304,6 @@ def test_bad_input_is_named():
     assert_names(caught.value, "result", "Box", "gjk3d.signed_distance(a, b)")
     with pytest.raises(ShapeError) as caught:
         gk.gradient(result, np.tile(np.eye(4), (2, 1, 1)))
-    assert_names(caught.value, "pose_a", "2 rows", "3 pairs")
+    assert_names(caught.value, "pose_a", "2 rows", "expected 3")
     with pytest.raises(PoseError, match="pose_b"):
         gk.gradient(result, None, np.zeros((4, 4)))

@@ -466,6 +466,7 @@ def test_a_way_that_is_none_is_named(way, fragments):
         (lambda: gk.Motion([np.eye(4)] * 2, [(0, 0, 0)] * 3), ("start", "2 rows", "linear", "3 rows")),
         (lambda: gk.Motion(np.diag([1, 1, 2, 1.0])), ("start", "(1, 1, 2)", "shape.scaled")),
         (lambda: gk.Motion().at(np.nan), ("Motion.at", "time", "nan")),
+        (lambda: gk.Motion().at("a"), ("Motion.at", "time", "'a'")),
         (lambda: gk.Motion([np.eye(4)] * 2).at((0.0, 0.5, 1.0)), ("3 times", "2 motions")),
         (lambda: gk.Motion.between(None, None, kind="spline"), ("'spline'", "'linear'", "'screw'")),
         (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), clearance=-1), ("clearance", "-1")),
@@ -473,7 +474,7 @@ def test_a_way_that_is_none_is_named(way, fragments):
         (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), (1, 2, 3)), ("motion_a", "gjk3d.Motion", "np.eye(4)")),
         (
             lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), gk.Motion([np.eye(4)] * 2), [np.eye(4)] * 3),
-            ("motion_a", "2 rows", "motion_b 3"),
+            ("motion_a", "2 rows", "motion_b has 3"),
         ),
         (lambda: gk.time_of_impact("ball", gk.Sphere(1)), ("a str", "gjk3d.ConvexHull")),
     ],

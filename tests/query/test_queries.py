@@ -55,7 +55,7 @@ def test_stacks_on_either_side_and_empty_ones(rng):
         assert_names(repr(none), "Distance", "0 pairs")
     with pytest.raises(ShapeError) as caught:
         gk.distance(BOX, BALL, poses, poses[:3])
-    assert_names(caught.value, "pose_a", "7 rows", "pose_b 3")
+    assert_names(caught.value, "pose_a", "7 rows", "pose_b has 3")
 
 
 @pytest.mark.parametrize("options", [{}, {"trace": True}, {"certificate": True}])

@@ -158,7 +158,7 @@ def test_what_is_refused():
         gk.verify(every, SHAPES["ring"], (points, (1, 0, 0)))
     with pytest.raises(ShapeError, match="workers is 0"):
         gk.raycast(box, (3, 0, 0), (-1, 0, 0), workers=0)
-    with pytest.raises(ShapeError, match="2 rows and points 3"):
+    with pytest.raises(ShapeError, match="2 rows and b has 3 points"):
         gk.verify(box.signed_distances(points), box, np.zeros((3, 3)))
-    with pytest.raises(ShapeError, match="1 rows and rays 2"):
+    with pytest.raises(ShapeError, match="1 rows and b has 2 rays"):
         gk.verify(gk.raycast(box, (3, 0, 0), (1, 0, 0)), box, (points, (1, 0, 0)))

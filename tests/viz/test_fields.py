@@ -75,7 +75,7 @@ def test_a_depth_image_has_a_pixel_for_each_ray():
     assert item.colors[nearest].tolist() == [253, 231, 37]
     (dots,) = [each for each in drawing.items if each.look == DOTS]
     np.testing.assert_allclose(dots.vertices, hits.point[hits.hit])
-    with pytest.raises(gk.errors.ShapeError, match=r"image is \(6, 9\).*48 rays, expected rows x columns"):
+    with pytest.raises(gk.errors.ShapeError, match=r"image is \(6, 9\).*48 rays, expected 54 rays"):
         drawing_of(hits, image=(6, 9))
 
 

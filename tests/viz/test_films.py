@@ -145,7 +145,7 @@ def test_what_cannot_be_played_says_why(tmp_path, monkeypatch):
     stack = gk.Motion(np.tile(np.eye(4), (3, 1, 1)), (1, 0, 0))
     with pytest.raises(TypeError, match=r"\b3\b.*motion\[0\]"):
         viz.motion(stack, target=tmp_path / "a.gif", of=gk.Sphere(1))
-    with pytest.raises(ValueError, match=r"list.*empty"):
+    with pytest.raises(ValueError, match=r"of is an empty list"):
         viz.motion(way, target=tmp_path / "a.gif", of=[])
     with pytest.raises(TypeError, match=r"\bstr\b.*Checker"):
         viz.motion("nut", target=tmp_path / "a.gif")

@@ -200,7 +200,7 @@ def test_rays_know_where_they_were_cast_from():
 
 def test_what_does_not_carry_its_shapes_says_what_to_pass():
     a, b, at = gk.Box((1, 1, 1)), gk.Sphere(1), pose(3, 0, 0)
-    asked = r"viz.show\(answer, of=\(a, b\)\).*of=\(a, b, pose_a, pose_b\)"
+    asked = r"viz.show\(result, of=\(a, b\)\).*of=\(a, b, pose_a, pose_b\)"
     with pytest.raises(TypeError, match=f"Axis.*separating_axis.*{asked}$"):
         viz.show(gk.separating_axis(a, a, None, at))
     result = gk.signed_distance(a, b, None, at)

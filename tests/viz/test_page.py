@@ -142,7 +142,7 @@ def test_the_table_has_every_number_and_the_unit(tmp_path):
     for label, vector in (("Point on A", result.point_a), ("Point on B", result.point_b), ("Normal", result.normal)):
         numbers = [float(x) for x in re.findall(r"[-\d.e]+", rows[label].split(")")[0])]
         np.testing.assert_allclose(numbers, vector, atol=1e-8)
-    assert f"{result.depth:.9g} mm long" in rows[sentences.TO_PART]
+    assert f"length {result.depth:.9g} mm" in rows[sentences.TO_PART]
     assert "crank.stl" in parsed.text
     assert "overlapping by" in parsed.text
 

@@ -134,7 +134,7 @@ def test_what_is_read_of_any_pair_holds_what_is_proven(a, b, place, scale, tol):
         assert lower == -inf or Fraction(rows[sentences.LOWER]) <= Fraction(float(lower))
         assert upper == inf or Fraction(rows[sentences.UPPER]) >= Fraction(float(upper))
         if sentences.TO_PART in rows and np.isfinite(result.lower):
-            long = rows[sentences.TO_PART].rpartition("), ")[2].removesuffix(" long")
+            long = rows[sentences.TO_PART].rpartition("), length ")[2]
             assert read(long, 9)[1] >= exactly(-result.lower), (long, result.lower)
     touch = gk.contact(a, b, None, place)
     words = drawing_of(touch).words[0]

@@ -1,8 +1,7 @@
 """Explanation of a result: every step of GJK and EPA, as a drawing and in words.
 
-`narration` converts the trace of a result to steps in words. `stage` draws the steps, shows them in a window
-and writes them as a page, pictures and animations. `lessons` writes pages on a topic. Pictures of results without steps
-are in `viz/kinds`.
+`narration` converts the trace of a result to steps in words. `stage` draws the steps, shows them in a window, and
+writes them as a page, pictures and animations. `lessons` writes pages on a topic.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from gjk3d.viz.explanation.stage import Window
 
 _PICTURES, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
-#: tolerance of EPA in sizes of the pair, for a depth that has a closed form
+#: tolerance of EPA, relative to the size of the pair, for a depth that has a closed form
 _NEAR = 1e-3
 
 
@@ -57,7 +56,7 @@ def explain(
     up : (3,) float, optional
         Direction that is up in the pictures, z by default.
     unit : str, optional
-        Unit of all lengths in the text.
+        Unit that is printed after lengths.
     path : path, optional
         The file to write, as by `Explanation.save`.
 
@@ -71,7 +70,7 @@ def explain(
     TypeError
         ``result`` is not a result of one pair.
     UnsupportedPair
-        The result is not from GJK and EPA, because a shape is a half-space or not convex.
+        A shape is a half-space or not convex, so the result is not from GJK and EPA.
 
     Examples
     --------
@@ -82,18 +81,21 @@ def explain(
     'Result: apart by 1.5'
     """
     if not isinstance(result, Distance):
-        raise TypeError(f"expected a result of gjk3d.distance or signed_distance, got {kind_of(result)}")
+        raise TypeError(f"result is {kind_of(result)}, expected a result of gjk3d.distance or gjk3d.signed_distance")
     if result.normal.ndim == 2:
-        raise TypeError(f"the result has {len(result)} pairs, expected one. Explain one row, for example result[0]")
+        raise TypeError(
+            f"the result has {len(result)} pairs, expected one pair. Explain one row, for example result[0]"
+        )
     for name, shape in zip("AB", (result.shape_a, result.shape_b), strict=True):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(
-                f"{name} is {kind_of(shape)}, but explain shows GJK and EPA, which need convex shapes. Use its hull()"
+                f"{name} is {kind_of(shape)}, but explain shows GJK and EPA, which need convex shapes. Use the hull, "
+                f"result.shape_{name.lower()}.hull()"
             )
         if isinstance(shape, Halfspace):
             raise UnsupportedPair(
-                f"{name} is {kind_of(shape)}, for which support points give the result without GJK and EPA. "
-                "Use viz.show to draw the result"
+                f"{name} is {kind_of(shape)}, whose distances are computed without GJK and EPA. Use viz.show to draw "
+                "the result"
             )
     explanation = Explanation(result, view, up, symbol(unit))
     if path is not None:
@@ -102,7 +104,7 @@ def explain(
 
 
 def _trace_of(result: Distance) -> Trace:
-    """Return the trace of a result. Without a trace, or without a trace of the depth, the query is repeated."""
+    """Return the trace of a result. The query is repeated if the result has no trace, or no trace of the depth."""
     mode, max_distance, tol, _ = result.asked
     deep = mode != UNSIGNED and result.status == Status.OVERLAPPING
     pose_a, pose_b = (pose[0] if getattr(pose, "ndim", 2) == 3 else pose for pose in (result.pose_a, result.pose_b))
@@ -134,7 +136,7 @@ class Explanation:
     def __init__(self, result: Distance, view: Any, up: Any, unit: str | None) -> None:
         self.result, self._unit = result, unit
         self._difference = Difference(result)
-        self.steps: list[Step] = Narrator(result, _trace_of(result), self._difference, unit).steps_told()
+        self.steps: list[Step] = Narrator(result, _trace_of(result), self._difference, unit).narrate()
         self._look = view, up
 
     _repr_mimebundle_ = shown
@@ -151,7 +153,7 @@ class Explanation:
 
     @cached_property
     def _scene(self) -> Scene:
-        """Both views of every step."""
+
         return arrange(self.result, self.steps, self._difference, *self._look)
 
     def show(self, *, off_screen: bool | None = None) -> Window | Path | None:
@@ -205,7 +207,7 @@ class Explanation:
         path : path
             The file to write. Its extension determines the format.
         most : int, optional
-            Greatest number of steps, with the first and the last. By default 8 in a picture, 24 in an animation.
+            Greatest number of steps, including the first and the last. By default 8 in a picture, 24 in an animation.
         seconds : float, optional
             Time of each step in an animation. By default it is the reading time of the step's sentence, at most 20
             seconds for all steps.

@@ -1,7 +1,7 @@
 """Lessons: one page each on GJK and EPA, on the separating axis test (SAT), and on bounding volumes.
 
-A page works offline, and computes again for shapes that the reader moves. Polytopes with their faces and edges, and
-bounding volumes in the frame of their shape, come from gjk3d.
+A page works offline, and computes again when the reader moves a shape. The faces and edges of polytopes, and bounding
+volumes in the frame of their shape, are computed by gjk3d.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WORDS = {
         "slide": "rotation of A about the vertical, in degrees",
     },
 }
-#: the templates of the two pages that compute in the page alone, around their own
+#: templates that the pages on axes and on bounding volumes share; those of the topic are inserted after them
 _SHARED = ("head.html", "explain.css", "lesson.css", *stage.SCRIPTS, "marks.js", "panel.js", "sight.js", "drag.js",
            "stepper.js", "axes.js")  # fmt: skip
 _FILES = {
@@ -73,11 +73,8 @@ _BOUNDS_ROLES = {
     "obb": Role("OBB", SEPARATION, "#FF7A33"),
     "ink": ROLES["ink"]._replace(meaning="nearest points"),
 }
-#: the polygons of many 2D tutorials, which overlap; two prisms on them begin the lessons on GJK and on axes
-_POLYGONS = {
-    "triangular prism": ((4, 11), (4, 5), (9, 9)),
-    "four-sided prism": ((5, 7), (7, 3), (10, 2), (12, 7)),
-}
+#: overlapping polygons of many 2D tutorials; the lessons on GJK and on axes start with prisms over them
+_POLYGONS = {"triangular prism": ((4, 11), (4, 5), (9, 9)), "four-sided prism": ((5, 7), (7, 3), (10, 2), (12, 7))}
 
 
 def lesson(path: str | os.PathLike[str], topic: str = _GJK) -> Path:
@@ -176,7 +173,7 @@ def bounded_shapes() -> dict[str, Shape]:
 
 
 def bounded_data(shape: Shape) -> dict[str, Any]:
-    """Return a shape with its volume, bounding sphere and OBB in its own frame, for the lesson on bounding volumes."""
+    """Return the data of a shape, its volume, bounding sphere and OBB about its centre, for the lesson on bounds."""
     pair = query_distance(UNSIGNED, shape, shape, None, None, inf, None, False)
     difference = Difference(pair)
     sides = stage.given_to(pair, difference)

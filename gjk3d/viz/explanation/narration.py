@@ -20,9 +20,9 @@ from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import kind
 from gjk3d.wording import above, format_bounds, format_distance, with_unit
 
-#: up to this distance, in sizes of the pair, the origin is on a face
+#: up to this distance, relative to the size of the pair, the origin is on a face
 _ON = 1e-9
-_ROUNDING = 1e-12  #: in sizes of the pair: nearer points have the same name, and smaller lengths are reported as 0
+_ROUNDING = 1e-12  #: relative to the size of the pair: nearer points share a name, and smaller lengths are 0
 #: fields of the last step that are shown with the result
 _LEFT = ("simplex", "names", "vertices", "faces", "closest")
 #: ends of GJK for cores that share a point
@@ -54,7 +54,7 @@ class Step(NamedTuple):
     direction: Array | None = None  #: (3,) unit direction of the support query
     point: Array | None = None  #: (3,) support point, a point of A - B
     point_name: str = ""
-    joins: bool = False  #: whether it becomes a corner
+    joins: bool = False  #: whether ``point`` becomes a corner
     dropped: tuple[str, ...] = ()  #: corners that are removed from the simplex
     after: tuple[str, ...] = ()  #: corners of the next simplex, if GJK continues
     support_a: Array | None = None  #: (3,) the points of A and B whose difference is ``point``
@@ -69,12 +69,12 @@ class Step(NamedTuple):
 
 
 #: fields that are points of A - B or directions, and fields that are points of the world
-WAYS = ("simplex", "nearest", "direction", "point", "vertices")
+_IN_DIFFERENCE = ("simplex", "nearest", "direction", "point", "vertices")
 PLACES = ("support_a", "support_b", "witness_a", "witness_b")
 
 
 class Names:
-    """The names of points of A - B, numbered in order of appearance."""
+    """The names w1, w2 and so on of points of A - B, in order of appearance."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance, self._known = tolerance, _NO_POINTS
@@ -89,17 +89,17 @@ class Names:
         return np.abs(self._known - w).max(axis=1) <= self._tolerance
 
     def knows(self, w: Array) -> bool:
-        """Return whether a point has a name."""
+        """Return whether a point already has a name."""
         return bool(self._near(w).any())
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a list in words."""
+    """Return names as one text with commas and "and"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def part(names: Sequence[str]) -> str:
-    """Return the text for a corner, edge, triangle or tetrahedron with these corners."""
+    """Return the text for a part of a simplex with these corners, for example "edge w1 w2"."""
     return f"{_PARTS[len(names)]} {' '.join(names)}"
 
 
@@ -109,7 +109,7 @@ def _witnesses(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict
 
 
 class Narrator:
-    """The steps of a trace, in words."""
+    """Converts the trace of a result to steps in words."""
 
     def __init__(self, result: Distance, trace: Trace, difference: Difference, unit: str | None) -> None:
         self.result, self.trace, self.difference, self.unit = result, trace, difference, unit
@@ -125,8 +125,8 @@ class Narrator:
         self.steps: list[Step] = []
         self._vertices: tuple[str, ...] = ()
 
-    def steps_told(self) -> list[Step]:
-        """Return the steps, with the result as the last step."""
+    def narrate(self) -> list[Step]:
+        """Return the steps of the trace, followed by the result as the last step."""
         self._first()
         for index, step in enumerate(self.trace.gjk):
             self._gjk(index, step)
@@ -137,7 +137,7 @@ class Narrator:
         return self.steps
 
     def _fold(self) -> None:
-        """Replace the last steps whose bounds have the same text by one step. Curved shapes take many such steps."""
+        """Replace the last steps by one step if their bounds have equal texts. Curved shapes take many such steps."""
         read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
         alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
         if last.phase == "start" or alike < 3:
@@ -149,14 +149,14 @@ class Narrator:
         self.steps[first:] = [last._replace(number=first, title=title, sentence=prefix + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **values: Any) -> None:
-        """Add a step with values in the axes of the trace, and with the fields of the same names of a trace's step."""
+        """Add a step with ``values`` in the axes of the trace, and with the fields of the trace's step ``of``."""
         values = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | values
         if of is not None:
             self.lower = max(self.lower, of.lower - self.radii)  # the best bounds so far
             self.upper = max(min(self.upper, of.upper - self.radii), self.least)
             values |= self._between(self.lower, self.upper)
         for name, value in values.items():
-            if name in WAYS:
+            if name in _IN_DIFFERENCE:
                 values[name] = self.difference.axes(value)
             elif name in PLACES:
                 values[name] = self.difference.place(value)
@@ -164,7 +164,7 @@ class Narrator:
         self.steps.append(Step(len(self.steps), phase, title, " ".join(filter(None, sentences)), **values))
 
     def _first(self) -> None:
-        """Add the step of the first point, which is on the line between the centres."""
+        """Add the step of the first support point, in the direction from centre to centre."""
         start = self.trace.gjk[0] if self.trace.gjk else self.trace
         a, b, point = start.simplex_a[0], start.simplex_b[0], start.simplex[0]
         direction, meaning = self.difference.between()
@@ -196,7 +196,7 @@ class Narrator:
         return self._format(x, x, 4)
 
     def _only(self, ahead: float) -> str:
-        """Return the text "only .. farther" for a support point that is not added, ``ahead`` beyond the simplex."""
+        """Return the text "only .. farther" for a support point that is ``ahead`` beyond the simplex and not added."""
         if ahead <= self.rounding:
             return "no farther (up to rounding)"
         return f"only {with_unit(above(ahead, 2), self.unit)} farther"
@@ -278,7 +278,7 @@ class Narrator:
         self._add("EPA", sentences, step, **witnesses, **facts)
 
     def _grown_names(self, vertices: Array) -> tuple[str, ...]:
-        """Return the names of EPA's vertices. A step never removes a vertex, so the names of the step before stay."""
+        """Return the names of EPA's vertices. A step never removes a vertex, so only new vertices are looked up."""
         if len(vertices) < len(self._vertices):
             self._vertices = ()
         self._vertices += tuple(map(self.names, vertices[len(self._vertices) :]))

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 
 class Role(NamedTuple):
-    """The legend and colours (Okabe and Ito) of a kind of item, distinct for all kinds of colour vision."""
+    """The legend entry and the colours of a kind of item. The colours are distinct for all kinds of colour vision."""
 
     meaning: str
     light: str
@@ -105,12 +105,12 @@ _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
 
 def rod_color(name: str, roles: Mapping[str, Role] = ROLES) -> str:
-    """Return the colour of balls, rods and arrows, which are darker than their faces."""
+    """Return the colour of the balls, rods and arrows of a role, which may be darker than its faces."""
     return darker(roles[name].light, 0.8) if name in ("simplex", "polytope") else roles[name].light
 
 
 class View(NamedTuple):
-    """One of the two pictures: its middle, its unit and its items."""
+    """One of the two pictures of a step: its middle, its unit of length and its items."""
 
     center: Array  #: middle in the world
     unit: float  #: length in the world that is 1 in the picture
@@ -118,12 +118,12 @@ class View(NamedTuple):
     steps: list[Drawing]
 
     def local(self, points: Any) -> Array:
-        """Return points of the world in units of the picture, (n, 3)."""
+        """Return points of the world relative to the middle and the unit of the picture, (n, 3)."""
         return np.reshape((np.asarray(points, dtype=np.float64) - self.center) / self.unit, (-1, 3))
 
 
 class Scene(NamedTuple):
-    """Both views, seen from the same direction."""
+    """Both views of all steps, which are seen from the same direction."""
 
     left: View
     right: View
@@ -167,7 +167,7 @@ def _axes(view: Any, up: Any) -> tuple[Array, Array]:
 
 
 def _slanted(view: Array, steps: list[Step]) -> Array:
-    """Return a direction near ``view`` from which few or no arrows of the steps point at the viewer."""
+    """Return a direction near ``view`` for which few or no arrows of the steps point at the viewer."""
     arrows = np.array([step.direction for step in steps if step.direction is not None])
     z, turn = np.meshgrid(np.linspace(-0.2, 0.7, 7), np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False))
     flat = np.sqrt(1.0 - z * z)
@@ -312,7 +312,7 @@ class Curve:
         plotter.add_chart(chart)
 
     def show(self, index: int) -> None:
-        """Mark a step. Bounds of later steps are faint."""
+        """Mark the step with this index. Bounds of later steps are faint."""
         chart, shown = self.chart, self._at <= index + 1
         chart.clear()
         if shown.any():
@@ -326,7 +326,7 @@ class Curve:
 
 
 def limits(steps: list[Step]) -> tuple[float, float]:
-    """Return the range of the curve, from the lowest bound to the highest with a margin.
+    """Return the range of the chart of bounds, from the lowest to the highest bound with a margin.
 
     Bounds that differ only by rounding appear as one line.
     """
@@ -369,12 +369,11 @@ class Stage:
         self._steps, self._views, self._panel = steps, (scene.left, scene.right), panel
         low = height_beneath(steps, size[0])
         heights = [size[1] - low - foot, low - CURVE, CURVE, *([foot] if foot else [])]
-        below = {"groups": [(row, [0, 1]) for row in (1, 3) if row < len(heights)], "row_weights": heights}
+        groups = [(row, [0, 1]) for row in (1, 3) if row < len(heights)]
         if panel:
-            heights = [_TITLE, _VIEWS, size[1] - _TITLE - _VIEWS]
-            below = {"groups": [(0, [0, 1]), (2, [0, 1])], "row_weights": heights}
-        shape, layout = (len(heights), 2), below
-        self.plotter = new_plotter(off_screen=off_screen, size=size, shape=shape, **layout)
+            heights, groups = [_TITLE, _VIEWS, size[1] - _TITLE - _VIEWS], [(0, [0, 1]), (2, [0, 1])]
+        layout: Any = {"shape": (len(heights), 2), "groups": groups, "row_weights": heights}
+        self.plotter = new_plotter(off_screen=off_screen, size=size, **layout)
         self.plotter.set_background("white", all_renderers=True)
         self._added: list[Added] = [[], []]
         if not panel:
@@ -382,7 +381,7 @@ class Stage:
             self._curve = Curve(self.plotter, steps)
 
     def show(self, index: int) -> None:
-        """Draw a step instead of the present step."""
+        """Draw the step with this index instead of the present step."""
         step = self._steps[index]
         for column, view in enumerate(self._views):
             self.plotter.subplot(int(self._panel), column)
@@ -451,7 +450,7 @@ class Window:
         self.go(0)
 
     def go(self, step: int) -> None:
-        """Show the step with the index ``step``, or the first or last step for an index out of range."""
+        """Show the step with the index ``step``, or the nearest step for an index out of range."""
         to = min(max(step, 0), self._last)
         if to == self.at:
             return
@@ -473,11 +472,11 @@ _MARGIN = 10  #: right margin of a panel
 _PAPER, _LINE = "#FFFFFF", "#D8DCE1"
 #: greatest number of corners of a shape for GJK in a page, which scans all corners for each support point
 MOST_CORNERS = 20_000
-#: curved cores with support mappings in a page, and the count of their sizes
+#: curved cores whose support mappings a page has, and the number of their sizes
 _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
 #: the words of the controls that move through steps
 STEPS: dict[str, str] = {"controls": "steps", "back": "back", "next": "next", "slide": "step"}
-#: the templates with the port of the kernels, and those of a page: with the text of the steps, and the pictures
+#: templates with the kernels in JavaScript, and all templates of the page of an explanation
 SCRIPTS: tuple[str, ...] = (
     "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js", "words.js"
 )  # fmt: skip
@@ -487,14 +486,14 @@ _FILES = (
     "stepper.js", "shapes.js", "presets.js", "pseudocode.js", "links.js", "code.js", "numbers.js", "inputs.js",
     "explain.js",
 )  # fmt: skip
-_TEXT = {"new": 0.85, "ink": 1.0}  #: factors of the colours of names, which need contrast on paper
+_TEXT = {"new": 0.85, "ink": 1.0}  #: factors of the colours of names, which need contrast with a white page
 _LONGEST = 20_000  #: greatest default duration of an animation, in milliseconds
 #: colours of the legend, which a palette contains exactly
 _PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, ROLES))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
-    """Write an animation with one frame per step. The reading time of a sentence is a second for four words."""
+    """Write an animation with one frame per step. By default a frame lasts a second for four words of its sentence."""
     shown = evenly(len(steps), max(most, 2)).tolist()
     frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
@@ -554,7 +553,7 @@ def _shots(
 def write_page(
     path: Path, explained: Explanation, names: tuple[str, str] | None = None, code_shown: bool = False
 ) -> Path:
-    """Write the page of an explanation and return its path. The page's security policy forbids the network."""
+    """Write the page of an explanation and return its path. The page does not use the network."""
     result, steps, unit = explained.result, explained.steps, explained._unit
     pair_names = names or (called(result.shape_a), called(result.shape_b))
     text = {
@@ -578,7 +577,7 @@ def write_page(
 
 
 def role_data(roles: Mapping[str, Role]) -> dict[str, dict[str, Any]]:
-    """Return the legend and the colours of roles for a page: of faces, lines, rods and text."""
+    """Return the legend entries and colours of roles for a page: colours of faces, lines, rods and text."""
     return {
         name: role._asdict()
         | {"line": darker(role.light), "rod": rod_color(name, roles), "text": darker(role.light, _TEXT.get(name, 0.5))}
@@ -591,7 +590,7 @@ def _data(explained: Explanation) -> dict[str, Any]:
     scene, difference = explained._scene, explained._difference
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
     inputs = given_to(explained.result, difference)
-    spanned = inputs is not None and difference.sampled  # whether the page samples the support mappings of both
+    spanned = inputs is not None and difference.sampled  # whether the page samples A - B from support points
     still = (scene.left.still, [] if spanned else scene.right.still)
     return {
         "colors": role_data(ROLES),
@@ -618,7 +617,7 @@ _SHOWN_KERNELS = {
 
 @cache
 def _kernels() -> dict[str, str]:
-    """Return the source text of GJK and EPA; an empty dictionary for a frozen program without sources."""
+    """Return the source text of GJK and EPA; an empty dictionary if the sources are not available."""
     try:
         return {name: "\n\n".join(_source(*part) for part in parts) for name, parts in _SHOWN_KERNELS.items()}
     except OSError:
@@ -632,9 +631,9 @@ def _source(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return the data of both shapes about the centre of A, for GJK in a page.
+    """Return the data of both shapes about the centre of A, from which a page runs GJK.
 
-    The result is None if the page's scripts lack the support mapping of a shape.
+    Return None if the scripts of the page lack the support mapping of a shape.
     """
     sides = []
     for k, shape in enumerate((result.shape_a, result.shape_b)):

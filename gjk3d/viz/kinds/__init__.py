@@ -1,7 +1,7 @@
 """The table of functions that draw each kind of object, and the functions for lists and for results of scenes.
 
-There is a file for bodies, for results of pairs (also impacts and rays), for scenes and clash reports, and for robots.
-All functions return a `Drawing`, without pyvista and without pages.
+Other files draw bodies, results of pairs (also impacts and rays), scenes and clash reports, and robots. All functions
+return a `Drawing`, which needs neither pyvista nor a page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
 from gjk3d.viz.kinds.scenes import draw_assembly, draw_report, draw_scene
 from gjk3d.wording import expected_names, with_article
 
-#: Greatest number of bodies whose names are in the legend. For more, a caption has their number.
+#: Greatest number of bodies whose names are in the legend. If there are more bodies, a caption has their number.
 MOST_KEYS = 8
 #: Colours of bounding volumes in turn, which differ from those of bodies.
 _VOLUMES = (NORMAL, SEPARATION, *PALETTE[3:])
@@ -58,7 +58,7 @@ def draw_list(x: Any, style: Style) -> Drawing:
     """
     entries = [entry if _is_pair(entry) else (entry, None) for entry in ([x] if _is_pair(x) else x)]
     if not entries:
-        raise ValueError("the list of objects to draw is empty, expected at least one")
+        raise ValueError("the list of objects to draw is empty, expected at least one object")
     drawing = Drawing()
     named = len(entries) <= MOST_KEYS
     planes = volumes = 0
@@ -104,7 +104,7 @@ def _with_names(style: Style, parts: list[tuple[str, Any]]) -> Style:
 
 
 def _is_pair(entry: Any) -> bool:
-    """Return whether an entry is an object and its pose or poses, and not two objects."""
+    """Return whether an entry of a list is a pair of an object and its poses, and not a pair of objects."""
     if not (type(entry) is tuple and len(entry) == 2):
         return False
     pose = entry[1]
@@ -170,7 +170,7 @@ KINDS: dict[type, Callable[..., Drawing]] = {
 
 
 def function_of(x: Any) -> Callable[..., Drawing]:
-    """Return the function that draws an object. An object that cannot be drawn is a TypeError."""
+    """Return the function that draws an object. Raise TypeError for an object that cannot be drawn."""
     for cls in type(x).__mro__:
         if cls in KINDS and (cls is not tuple or type(x) is tuple):  # a NamedTuple is not a list
             return KINDS[cls]
@@ -217,9 +217,9 @@ def bodies_in(x: Any) -> int | None:
 
 
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
-    """Return the drawing of an object. An option that its kind does not have is a TypeError.
+    """Return the drawing of an object. Raise TypeError for an option that its kind does not have.
 
-    For a bounding volume or for rays, the object in the option ``of`` is drawn first, at the pose in the style.
+    For a bounding volume, rays or points, the object in the option ``of`` is drawn first, at the pose in the style.
     """
     draw = function_of(x)
     accepted = list(signature(draw).parameters)[2:]

@@ -93,7 +93,7 @@ def label_depth(drawing: Drawing, start: Array, translation: Array, text: str) -
 def _of_pair(
     x: Distance, layout: Layout, words: list[str], models: list[Solid | None], style: Style, opacity: float = 0.5
 ) -> Drawing:
-    """Draw the two bodies of a result from far to near, with their names in the legend."""
+    """Return a drawing of the two bodies of a result from far to near, with their names in the legend."""
     drawing = Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
     drawing.headline = words[0]
     shapes = (x.shape_a, x.shape_b)
@@ -134,7 +134,7 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
 
 
 def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool, size: float) -> bool:
-    """Add the overlap volume and intersection curve of two closed surfaces, and return whether a volume was added."""
+    """Add the overlap volume and intersection curve of two closed surfaces, and return whether there is a volume."""
     try:
         meshes = [Mesh(*surface) for surface in surfaces]
         if sum(len(mesh.faces) for mesh in meshes) > _MOST_TRIANGLES:
@@ -181,7 +181,7 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
 
 
 def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str]) -> None:
-    """Add the points of a patch on both bodies, its rim, and the gaps."""
+    """Add the contact points on both bodies, the rim of the patch, and the gaps."""
     middles = x.points
     if x.count > 1:
         ring = middles if x.count == 2 else np.vstack([middles, middles[:1]])
@@ -198,7 +198,7 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str])
         drawing.key(f"contact points{' with gaps' if drawing.labels else ''}", INK)
 
 
-#: the origin of an axis by `AxisKind`
+#: caption for each `AxisKind`
 _OF = ("normal of a face of A", "normal of a face of B", "normal of an edge of A and one of B", "between two points")
 
 
@@ -221,10 +221,7 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
     drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL, key=key)
     if x.gap > 0.0:
         drawing.rods(start, start + x.gap * n, 0.012 * size, SEPARATION)
-    drawing.words = [
-        f"{axis_words(x)} along this axis",
-        f"{_OF[int(x.kind)]}, error ≤ {above(x.error, 2)}",
-    ]
+    drawing.words = [f"{axis_words(x)} along this axis", f"{_OF[int(x.kind)]}, error ≤ {above(x.error, 2)}"]
     drawing.view = side_view(n)
     return drawing
 
@@ -232,18 +229,21 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
 def _pair(
     x: Any, row: Array, style: Style, of: Any, opacity: float, title_text: str, also: str
 ) -> tuple[Drawing, tuple[Any, Any], list[Array]]:
-    """Return the drawing of the pair ``of``, its two shapes, and their poses, for a result x without its shapes."""
+    """Return the drawing of the pair ``of``, its two shapes, and their poses, for a result ``x`` without shapes.
+
+    ``row`` is a field of ``x``, which has two dimensions for a stack. Errors contain ``title_text`` and ``also``.
+    """
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(
             f"{title_text} does not contain its shapes. Pass the pair of the query, as in "
-            f"viz.show(answer, of=(a, b)), or of=(a, b, pose_a, pose_b){also}"
+            f"viz.show(result, of=(a, b)), or of=(a, b, pose_a, pose_b){also}"
         )
     a, b, *poses = of
     poses = [matrices(pose)[0] for pose in (*poses, None, None)[:2]]
     if row.ndim == 2:
         name = type(x).__name__
         raise TypeError(
-            f"the {name} has {len(row)} pairs, expected one pair. Pass one row: {name}(*(field[0] for field in x))"
+            f"the {name} has {len(row)} pairs, expected one pair. Pass one row, {name}(*(field[0] for field in result))"
         )
     drawing = Drawing()
     key_pair(drawing, (a, b), style)
@@ -254,7 +254,7 @@ def _pair(
 
 
 def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
-    """Draw a result of `gjk3d.gradient`: for each body, at its origin, the motion that increases the distance fastest.
+    """Draw a result of `gjk3d.gradient`. Arrows at the origins show the motions that increase the distance fastest.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
                 if part.start == 3:
                     _add_turn(drawing, origin + 0.22 * size * direction * length / most, direction, 0.09 * size, color)
     drawing.words = [
-        "Motion of fastest growth of the distance",
+        "Motion that increases the distance fastest",
         "unique" if bool(x.unique) else "one of several gradients (a kink)",
     ]
     drawing.key(f"translation: {number(float(np.linalg.norm(x.b[:3])), 4)} per unit of length", NORMAL)
@@ -305,7 +305,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     Parameters
     ----------
     ghosts : int
-        Number of poses that are drawn before the contact, the start included.
+        Number of faint earlier poses, including the pose at the start.
     """
     if x.time.ndim == 2:
         raise TypeError(f"the impact has {len(x)} motions, expected one motion. Draw one row, for example impact[0]")
@@ -343,7 +343,7 @@ def contact_signs(x: Impact, size: float) -> Drawing:
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
-    """Add the path of a body's middle up to the time ``until``, and dashes for a third of that time more."""
+    """Add the path of the middle of a body up to the time ``until``, and dashes for a third of that time after it."""
     points = track(shape, motion, np.linspace(0.0, until, 49))
     drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
     drawing.balls(points[-1], 0.012 * size, color, 24)
@@ -377,7 +377,7 @@ def _approach(x: Impact) -> Array:
 
 #: Greatest number of rays that are drawn as rods with arrows. More are drawn as lines.
 _MOST_RODS = 60
-#: Greatest number of rays that are opaque lines.
+#: Greatest number of rays that are drawn as opaque lines. More are transparent.
 _SOLID = 400
 #: Candidate colours of rays that hit, and of hit points. The first that the picture does not contain is used.
 _HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
@@ -407,7 +407,7 @@ def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None, image: tupl
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]
     hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
     size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]
-    # rays that miss are drawn beyond the middle of these objects
+    # rays that miss end beyond the middle of the objects of the drawing
     middle = ((drawing.ball[0] - starts) * directions).sum(axis=1) if drawing.items else np.full(len(starts), -np.inf)
     ray_length = np.clip(middle + 0.8 * size, 0.6 * size, 3.0 * size)
     ends = np.where(hit[:, None], points, starts + ray_length[:, None] * directions)

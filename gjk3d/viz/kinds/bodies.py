@@ -1,11 +1,8 @@
-"""Drawings of solids, and of values in space.
+"""Drawings of solids, poses, bounding volumes, the boxes of a mesh's tree, and values in space.
 
-Values in space are slices of signed distances, distances of points, and depth images.
-
-Each value is drawn as the colour of a vertex. Signed distances are vermilion inside, white on the surface and blue
-outside. Depths are yellow near the camera and dark purple far from it.
-
-Shapes, meshes, poses, bounding volumes, and the boxes of a mesh's tree are drawn too.
+Values in space are slices of signed distances, distances of points, and depth images. A value is the colour of a
+vertex. Signed distances are vermilion inside, white on the surface and blue outside. Depths are yellow near the camera
+and dark purple far from it.
 """
 
 from __future__ import annotations
@@ -65,7 +62,7 @@ from gjk3d.wording import above, count, expected_names, kind_of, number, with_un
 #: Colours of a signed distance from the least to the greatest, and of a depth from near to far.
 _SIGNED = ((213, 94, 0), (246, 196, 160), (255, 255, 255), (158, 202, 225), (0, 114, 178))
 _DEPTHS = ((253, 231, 37), (94, 201, 98), (33, 145, 140), (59, 82, 139), (68, 1, 84))
-#: Colour of lines of equal distance, which are on light colours on a dark page too.
+#: Colour of lines of equal distance. Slices are light on dark pages too.
 _LINE = "#404040"
 #: Points along the longer side of a slice, size of a slice relative to the body, and number of lines of equal distance.
 _GRID, _ROOM, _LEVELS = 161, 1.35, 10
@@ -74,14 +71,14 @@ _PLANES = {"xy": ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), "xz": ((0.0, -1.0, 0.0), (1
 
 
 def colored(values: Array, low: float, high: float, scale: Any) -> Array:
-    """Return the colours, (n, 3) uint8, of values: ``low`` has the first colour of ``scale``, ``high`` the last."""
+    """Return the colours, (n, 3) uint8, of values on a colour scale from the value ``low`` to the value ``high``."""
     share = np.clip((values - low) / ((high - low) or 1.0), 0.0, 1.0)
     places = np.linspace(0.0, 1.0, len(scale))
     return np.column_stack([np.interp(share, places, [color[k] for color in scale]) for k in range(3)]).astype(np.uint8)
 
 
 def signed_colors(values: Array) -> Array:
-    """Return the colours of signed distances: white at 0, and full at the least and at the greatest."""
+    """Return the colours of signed distances: white at 0, vermilion at the least and blue at the greatest value."""
     finite = values[np.isfinite(values)]
     least, most = float(-finite.min(initial=0.0)) or 1.0, float(finite.max(initial=0.0)) or 1.0
     return colored(np.where(values < 0.0, values / least, values / most), -1.0, 1.0, _SIGNED)
@@ -154,7 +151,7 @@ def add_slice(drawing: Drawing, x: Any, pose: Array, plane: Any) -> None:
 
 
 def _axes(plane: Any, center: Array) -> tuple[Array, Array, Array]:
-    """Return a point, the normal and the right direction of the plane in the option ``slice``: a name or a pair."""
+    """Return a point, the normal and the right direction of the option ``slice``, a name or (point, normal)."""
     if isinstance(plane, str):
         if plane not in _PLANES:
             raise ShapeError(f"slice is {plane!r}, {expected_names(plane, _PLANES)} A (point, normal) is accepted too")
@@ -167,7 +164,7 @@ def _axes(plane: Any, center: Array) -> tuple[Array, Array, Array]:
 
 
 def grid_faces(rows: int, columns: int) -> Ints:
-    """Return the triangles of a grid of points, row by row."""
+    """Return the triangles of a grid of points that are stored row by row."""
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1)
     first = np.column_stack([corner, corner + 1, corner + columns + 1])
     return np.concatenate([first, np.column_stack([corner, corner + columns + 1, corner + columns])])
@@ -189,7 +186,7 @@ def _contour(points: Array, values: Array, faces: Ints, level: float) -> Array:
 
 
 def crossings(triangles: Array, others: Array) -> Array:
-    """Return the segments (k, 2, 3) in which triangles i of the two arrays, (n, 3, 3), intersect, if they intersect."""
+    """Return the segments (k, 2, 3) in which triangles of equal index in two (n, 3, 3) arrays intersect."""
     points, valid = [], []
     for first, second in ((triangles, others), (others, triangles)):
         origin = second[:, 0]
@@ -213,14 +210,14 @@ def crossings(triangles: Array, others: Array) -> Array:
 
 
 def add_depth_image(drawing: Drawing, x: RayHit, shape: Any) -> None:
-    """Add the image of a camera: its frame in front of the camera, and the hit points, both coloured by depth."""
+    """Add the depth image in front of a camera, and the hit points of its rays, both coloured by depth."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2 or not all(isinstance(n, Integral) for n in shape):
         raise TypeError(f"image is {shape!r:.80}, expected (rows, columns), two whole numbers")
     rows, columns = map(int, shape)
     depth = np.reshape(x.distance, -1)
     if rows * columns != len(depth) or min(rows, columns) < 2:
         given = count(len(depth), "ray")
-        raise ShapeError(f"image is ({rows}, {columns}) and the result has {given}, expected rows x columns rays")
+        raise ShapeError(f"image is ({rows}, {columns}) and the result has {given}, expected {rows * columns} rays")
     origins = np.broadcast_to(np.reshape(x.origin, (-1, 3)), (len(depth), 3))
     rays = np.broadcast_to(np.reshape(x.direction, (-1, 3)), (len(depth), 3))
     hit = np.reshape(x.hit, -1)
@@ -273,10 +270,9 @@ def draw_body(
         Whether the faces of a mesh that intersect other faces of the mesh are marked.
     """
     drawing = Drawing()
-    if self_intersections and not isinstance(x, Mesh):
-        raise TypeError(f"self_intersections= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
-    if level is not None and not isinstance(x, Mesh):
-        raise TypeError(f"level= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
+    for option, given in (("self_intersections", self_intersections), ("level", level is not None)):
+        if given and not isinstance(x, Mesh):
+            raise TypeError(f"{option}= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
     if level is not None:
         check_level(level, _last_level(x))
     stack = matrices(style.pose)
@@ -351,7 +347,7 @@ def draw_swept(x: SweptVolume, style: Style, *, of: Any = None) -> Drawing:
 
 
 def extent_words(size: Array, unit: str | None) -> str:
-    """Return the edges of a box, (3,) float, as text in a unit that suits their size."""
+    """Return the lengths of the edges of a box, (3,) float in ``unit``, as text in a unit that suits their size."""
     unit, factor = reading(unit, float(size.max()))
     return with_unit(" x ".join(number(factor * side, 4) for side in size.tolist()), unit)
 
@@ -409,7 +405,7 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
 
 
 def words_for(x: Any) -> str:
-    """Return the name of a solid, or else its repr, or its kind if the repr is too long."""
+    """Return the name of a solid. Without a name return its repr, or its kind if the repr is too long."""
     name = getattr(x, "name", None)
     if isinstance(name, str) and name:
         return name
@@ -486,7 +482,7 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
 
 
 def check_level(level: Any, last: int | None = None) -> None:
-    """Raise a ValueError for a level that is not a whole number from 0 to the last one."""
+    """Raise ValueError for a level that is not a whole number from 0 to ``last``."""
     whole = int(level) if isinstance(level, Integral) and not isinstance(level, bool) else -1
     if whole < 0 or (last is not None and whole > last):
         end = "of at least 0" if last is None else f"from 0 to {last}, the last level of the mesh's tree"
@@ -494,7 +490,7 @@ def check_level(level: Any, last: int | None = None) -> None:
 
 
 def _last_level(mesh: Mesh) -> int:
-    """Return the last level of a mesh's tree."""
+
     links, nodes, level = tree_of(mesh).links, np.zeros(1, dtype=np.int64), 0
     while len(first := links[nodes, 0][links[nodes, 0] >= 0]):
         nodes, level = np.concatenate([first, first + 1]), level + 1
@@ -507,7 +503,7 @@ def _grouped(volume: float) -> str:
 
 
 def add_levels(drawing: Drawing, mesh: Mesh, pose: Array, level: int) -> None:
-    """Add the boxes at a level of a mesh's tree, with different colours for neighbours."""
+    """Add the boxes at a level of a mesh's tree in four alternating colours."""
     corners = boxes_at(mesh, level) @ pose[:3, :3].T + pose[:3, 3]
     colors = (NORMAL, SEPARATION, PALETTE[1], PALETTE[3])
     for k, color in enumerate(colors):

@@ -1,8 +1,6 @@
-"""Drawings of robots, and the playback of their paths.
+"""Drawings of robots at configurations and along paths, with colliding links or the closest pair marked.
 
-The playback of a path has evenly spaced configurations, and the collisions of a checker at each.
-
-A robot is drawn at a configuration or along a path, with colliding links or the closest pair marked.
+A path is shown at evenly spaced configurations, with the collisions that a checker reports at each of them.
 """
 
 from __future__ import annotations
@@ -49,14 +47,14 @@ Pair = tuple[str, str]
 
 
 class State(NamedTuple):
-    """The colliding pairs at one configuration, and the deepest pair, or the closest if none collides."""
+    """The colliding pairs at one configuration, and the closest pair, which is the deepest pair in a collision."""
 
     pairs: tuple[Pair, ...]  #: pairs that collide, the deepest first
-    distance: float  #: distance of the closest or deepest pair; infinite if no pair is checked
+    distance: float  #: signed distance of the closest pair in metres; infinite if no pair is checked
     lower: float  #: bounds of the distance
     upper: float
     closest: Pair | None
-    points: tuple[Array, Array]
+    points: tuple[Array, Array]  #: the closest points of this pair in the world
 
     @property
     def hit(self) -> frozenset[str]:
@@ -65,37 +63,33 @@ class State(NamedTuple):
 
 
 def state_of(checker: Checker, q: Row) -> State:
-    """Return the colliding pairs at a configuration, or the closest pair if none collides."""
+    """Return the colliding pairs and the closest pair at a configuration."""
     collisions = checker.collisions(q)
-    if collisions:
-        pairs = tuple(dict.fromkeys((collision.a, collision.b) for collision in collisions))
-        deepest = collisions[0]
-        ends = deepest.point_a, deepest.point_b
-        return State(pairs, deepest.distance, deepest.lower, deepest.upper, deepest.pair, ends)
-    near = checker.clearance(q)
+    pairs = tuple(dict.fromkeys((collision.a, collision.b) for collision in collisions))
+    near: Any = collisions[0] if collisions else checker.clearance(q)
     ends = near.point_a, near.point_b
-    return State((), float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
+    return State(pairs, float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
 
 
 class PathFrames(NamedTuple):
-    """Evenly spaced configurations from the start of a path to its end, or to the first that is not free."""
+    """Evenly spaced configurations from the start of a path to its end, or to the first one that is not free."""
 
     free: bool
-    verdict: str  #: the result as text
-    q: Array  #: (frames, dof)
-    where: list[str]  #: a text for each frame
+    verdict: str  #: result of the check of the path, as text
+    q: Array  #: configurations, (frames, dof)
+    where: list[str]  #: position of each configuration on the path, as text
     moved: dict[str, Array]  #: poses of moving obstacles by name, (frames, 4, 4)
 
 
 def path_frames(
     checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
 ) -> PathFrames:
-    """Return the given number of configurations along checked waypoints or a checked trajectory.
+    """Check waypoints or a trajectory, and return ``frames`` configurations along the path.
 
     Raises
     ------
     RobotError
-        There are fewer than two frames, obstacles move along a path without times, or the checker refuses the path.
+        There are fewer than two frames, obstacles move along a path without times, or the path is invalid.
     """
     check_frames(frames)
     if isinstance(path, (Trajectory, Mapping)) or callable(path):
@@ -158,9 +152,9 @@ def check_frames(frames: Any) -> None:
 
 
 def along(points: Array, count: int) -> tuple[Array, Ints]:
-    """Return ``count`` configurations along waypoints, and the edge of each, counted from 0.
+    """Return ``count`` configurations along waypoints, and the index of the edge that each is on.
 
-    The greatest change of a number of q from one configuration to the next is the same everywhere.
+    The greatest change of a joint value from one configuration to the next is the same along the path.
     """
     lengths = np.abs(np.diff(points, axis=0)).max(axis=1, initial=0.0)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -178,15 +172,15 @@ def along(points: Array, count: int) -> tuple[Array, Ints]:
 LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
 #: Direction to the camera from the front, the right and above, since arms reach forward along x.
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
-#: Rotations of this direction about z, the least first, in degrees.
+#: Rotations of `VIEW` about z, the smallest first.
 _TURNS = Rotation.from_euler("z", np.array([0, 40, -40, 80, -80, 120, -120, 180])[:, None], degrees=True)
 #: Directions to the camera from all sides, the usual one first.
 VIEWS = _TURNS.apply(VIEW)
 MOST_GHOSTS = 9
 _MOST_NUMBERS = 8  #: greatest number of values of a configuration in the caption
-_LINE = 46  #: number of letters for pairs in the caption
+_LINE = 46  #: number of characters of the caption for names of pairs
 _UNIT = "m"  #: the unit of a URDF by its standard
-#: Size of surroundings that are shown completely, and of the picture of larger ones, both in sizes of the robot.
+#: Radius of surroundings that are shown completely, and of the picture of larger ones, in radii of the robot.
 _ALL, _NEAR = 2.5, 1.5
 
 
@@ -196,7 +190,7 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
     Parameters
     ----------
     q : (dof,) or (n, dof) float, optional
-        One or several configurations. The last is opaque, and the others are ghosts. By default all numbers are 0.
+        One or several configurations. The last is opaque, and the others are ghosts. By default all values are 0.
     labels : bool
         Whether the colliding or closest pair has a label.
     """
@@ -240,7 +234,7 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
 
 
 def _clear_view(drawing: Drawing, state: State) -> Array:
-    """Return the direction to the camera from which other bodies hide least of a collision, or the usual direction."""
+    """Return the direction to the camera from which other bodies hide the least of a collision."""
     obstacles = [item for item in drawing.items if item.name not in state.hit]
     solid = [(item.vertices, item.faces) for item in obstacles if item.opacity == 1.0 and len(item.faces)]
     if not solid:
@@ -258,8 +252,8 @@ def words_for(state: State) -> str:
     if state.pairs:
         lines = [f"{a} with {b}" for a, b in state.pairs]
         lengths = np.cumsum([len(text) + 2 for text in lines])
-        told_of = max(1, int(np.searchsorted(lengths, _LINE, side="right")))
-        left, shown = len(lines) - told_of, ", ".join(lines[:told_of])
+        listed = max(1, int(np.searchsorted(lengths, _LINE, side="right")))
+        left, shown = len(lines) - listed, ", ".join(lines[:listed])
         more = f" and {count(left, 'pair')} more" if left else ""
         if state.lower > 0.0:
             return f"Too close: {shown}{more}, least gap {format_bounds(state.lower, state.upper, 4, _UNIT)}"
@@ -298,7 +292,7 @@ def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
 
 
 def labels_of(robot: Robot, names: Sequence[str]) -> dict[str, int]:
-    """Return the column of q by the label of each slider. A joint with several numbers has a slider for each number."""
+    """Return a dictionary from slider labels to columns of q. A joint with several values has several sliders."""
     labels: dict[str, int] = {}
     for name in names:
         if name not in robot.columns:
@@ -311,14 +305,14 @@ def labels_of(robot: Robot, names: Sequence[str]) -> dict[str, int]:
 
 
 def slider_range(robot: Robot, column: int, value: float) -> tuple[float, float]:
-    """Return the ends of a slider: the limits of the joint, or -pi and pi without limits, extended to ``value``."""
+    """Return the ends of a slider: the limits of the joint, or -pi and pi without limits. They include ``value``."""
     low, high = float(robot.lower[column]), float(robot.upper[column])
     low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
     return min(low, value), max(high, value)
 
 
 def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
-    """Add the obstacles of a checker."""
+    """Add the obstacles of a checker. Obstacles with a name in ``hit`` are vermilion."""
     for name in checker.objects:
         color = HIT if name in hit else THINGS
         add(drawing, checker.shape(name), checker.pose(name), color, 1.0, outline=False, name=name)
@@ -352,12 +346,12 @@ class Travel(NamedTuple):
     way: PathFrames
     poses: Array  #: (frames, links, 4, 4)
     states: tuple[State, ...]
-    link: str
-    trace: Array  #: (frames, 3), the path of the origin of that link
+    link: str  #: name of the link whose path is drawn
+    trace: Array  #: (frames, 3), the path of the origin of this link
 
 
 def travel(checker: Checker, way: PathFrames, link: int = -1) -> Travel:
-    """Return the states of a checker along a path, and the path of the origin of a link."""
+    """Return the states of a checker along a path, and the path of the origin of the link with the index ``link``."""
     copied, states = checker.copy(), []
     for k in telling("checking configuration", range(len(way.q)), len(way.q)):
         for name, poses in way.moved.items():
@@ -368,7 +362,7 @@ def travel(checker: Checker, way: PathFrames, link: int = -1) -> Travel:
 
 
 def draw_travel(x: Travel, style: Style) -> Drawing:
-    """Draw a path as one picture: ghosts, the last configuration opaque, and the path of a link."""
+    """Draw a path as one picture: the last configuration opaque, earlier ones as ghosts, and the path of a link."""
     drawing = draw_robot(x.checker, style, q=x.way.q[evenly(len(x.way.q), _MOST_ON_PATH)])
     drawing.words[1:] = [x.way.verdict]
     drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0, key=f"path of {x.link}")

@@ -45,7 +45,7 @@ from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels, check_level, extent_words
 from gjk3d.wording import count, format_bounds, format_depth, nearest, number
 
-#: Colours of free objects, and of colliding objects if these are many and their contacts are marked.
+#: Colour of free objects, and colour of colliding objects if most objects collide and the contacts are marked.
 _FREE, _CROWD = "#9DB4C8", "#F2D3B3"
 #: Greatest number of objects or parts with outlines. More are drawn as one item per colour.
 _MOST_SINGLE = 40
@@ -54,7 +54,7 @@ _MOST_NORMALS = 60
 #: Greatest numbers of objects with labels, and of parts in the legend.
 _MOST_NAMES, _MOST_PARTS = 16, 8
 #: Greatest number of pairs in the line about an object.
-_MOST_TOLD = 4
+_MOST_LISTED = 4
 
 
 def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = True) -> Drawing:
@@ -110,7 +110,7 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
 
 
 def merged(items: list[Item]) -> list[Item]:
-    """Return items in which bodies of the same colour and opacity are joined."""
+    """Return items in which bodies of equal look, colour and opacity are joined."""
     # a plotter draws few large items far faster than many small ones
     groups: dict[Any, list[Item]] = {}
     for item in items:
@@ -135,7 +135,7 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
 
 
 def _contacts(x: Scene, margin: float) -> Contact[Array] | None:
-    """Return the contacts of all pairs within the margin, or None without contacts or with a non-convex object."""
+    """Return the contacts of all pairs within the margin; None if there are none or an object is not convex."""
     try:
         result = x.contacts(within=max(margin, 0.0)).result
     except UnsupportedPair:
@@ -155,14 +155,14 @@ def _add_contacts(drawing: Drawing, result: Contact[Array]) -> None:
         drawing.key("contact points", INK)
 
 
-#: Greatest number of pairs whose depths a page has.
+#: Greatest number of pairs for which a page has depths.
 _MOST_DEPTHS = 500
 
 
 def facts_of(x: Scene, margin: float = 0.0) -> dict[str, str]:
-    """Return for each object of a scene one line about its pairs, for pages: their depths or gaps, the worst first."""
+    """Return one line for each object of a scene: the depths or gaps of its pairs, the worst pair first."""
     pairs, unit = x.collisions(margin=margin), x._objects.unit
-    told: dict[str, list[tuple[float, str]]] = {name: [] for name in x.names}
+    facts: dict[str, list[tuple[float, str]]] = {name: [] for name in x.names}
     for a, other in pairs:
         b = str(other)  # without a target, both are objects of the scene
         worst, text = 0.0, "collides"
@@ -171,13 +171,13 @@ def facts_of(x: Scene, margin: float = 0.0) -> dict[str, str]:
             worst, deep = float(result.lower), result.distance <= 0.0
             bounds = (format_depth if deep else format_bounds)(result.lower, result.upper, 4, unit)
             text = f"depth {bounds}" if deep else f"{bounds} apart"
-        told[a].append((worst, f"{text} with {b}"))
-        told[b].append((worst, f"{text} with {a}"))
-    most = _MOST_TOLD
+        facts[a].append((worst, f"{text} with {b}"))
+        facts[b].append((worst, f"{text} with {a}"))
+    most = _MOST_LISTED
     return {
         name: ", ".join(text for _, text in sorted(rows)[:most])
         + (f" and {len(rows) - most} more" * (len(rows) > most))
-        for name, rows in told.items()
+        for name, rows in facts.items()
     }
 
 
@@ -204,7 +204,7 @@ def draw_assembly(
     bodies : bool
         Whether each connected body of a part has a separate colour.
     level : int
-        The level of each part's tree whose boxes are drawn. Level 0 is the box around the part.
+        The level of the trees of the parts whose boxes are drawn. Level 0 is the box around a part.
     """
     if level is not None:
         check_level(level)
@@ -261,7 +261,7 @@ _WORDS = {
     "clearance": "too close",
     "touch": "touching",
 }
-#: Radius of the picture of a clash in sizes of the smaller part, and of the largest picture that shows both parts.
+#: Radius of a close-up, and of the largest picture that shows both parts, in radii of the smaller part.
 _ROOM, _ROOM_OF_BOTH = 2.5, 3.5
 #: Candidate directions to the camera around the up axis, from a little above.
 _VIEWS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
@@ -273,8 +273,7 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0, up: str = "") 
     Parameters
     ----------
     clash : int or str
-        The clash to draw, given by its index in the list of open clashes (the worst first), by its id, or by the name
-        of a part.
+        The clash to draw: its index in the list of open clashes (the worst first), its id, or the name of a part.
     """
     rows = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
@@ -363,7 +362,7 @@ def _headline(row: Clash, unit: str | None, error: float) -> str:
 
 
 def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
-    """Return the triangles of each part, or of the part's box if the report does not contain meshes."""
+    """Return the vertices and faces of each part by name, or those of its box if the report does not contain meshes."""
     if x.assembly is not None:
         meshes = {part.name: part.mesh for part in x.assembly.parts}
         return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
@@ -371,7 +370,7 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
 
 
 def _box(bounds: Any) -> Array:
-    """Return the corners of a box from its lowest and highest corner. In their order z changes first, then y."""
+    """Return the corners of a box from its lowest and highest corner. From row to row z changes first, then y."""
     return np.array([*product(*zip(*bounds, strict=True))])
 
 
@@ -380,10 +379,8 @@ def _place(rows: list[Clash], wanted: int | str) -> int:
         places = [k for k, row in enumerate(rows) if wanted in (row.id, row.a, row.b)]
         if not places:
             hint = nearest(wanted, {name for row in rows for name in (row.id, row.a, row.b)})
-            raise ValueError(
-                f"clash={wanted!r} is unknown, expected the id of a clash or the full name of a part.{hint}"
-            )
+            raise ValueError(f"clash is {wanted!r}, expected the id of a clash or the full name of a part.{hint}")
         return places[0]
     if not -len(rows) <= wanted < len(rows):
-        raise ValueError(f"clash={wanted}: the report has {len(rows)} clashes, expected 0 (worst) to {len(rows) - 1}")
+        raise ValueError(f"clash is {wanted}, expected an index from 0 (the worst clash) to {len(rows) - 1}")
     return wanted % len(rows)

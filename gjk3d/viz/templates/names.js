@@ -1,4 +1,4 @@
-// The name of the object under the mouse and the line about it. A click, a tap or the list selects an object.
+// Show the name of the object under the mouse, and the line about it. A click, a tap or the list selects an object.
 (function () {
   const { data, element, make } = gjk3d, picture = gjk3d.picture, pick = element("pick"), fact = element("fact");
   const tell = (name) => (name ? `${name}: ${data.facts[name] || "free"}` : "");

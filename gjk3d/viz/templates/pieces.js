@@ -1,4 +1,4 @@
-// The pieces of a step in units of their view, with the roles of explanation/scene.py, and the legend.
+// The pieces of a step in units of their view, with the roles of explanation/stage.py, and the legend.
 const gjk3dPieces = (function () {
   const { data, element } = gjk3d;
   const { sub, add, scale, dot, norm, cross, unit } = gjk3dVectors;

@@ -21,7 +21,7 @@ const gjk3dSight = (function () {
     changed();
   }
   const refit = (panel) => panel.fit(panel.sight(), panel.camera.up.clone(), 0, 1);
-  // A way near `way` with a given cosine to the unit vector `arrow`.
+  // Return a direction near `way` that has a given cosine with the unit vector `arrow`.
   function leaned(way, arrow, cosine) {
     const across = way.clone().addScaledVector(arrow, -way.dot(arrow));
     if (across.lengthSq() < 1e-6) across.set(...data.up).cross(arrow);

@@ -2,8 +2,8 @@
 const gjk3dTell = (function () {
   const { dot, sub, add, scale, norm, blend } = gjk3dVectors, { onTriangle } = gjk3dSimplex, { solve } = gjk3dSolve;
   const { outward, long, told, listed, part, bounds } = gjk3dWords;
-  const MOST = 40; // steps of EPA that are told one by one, since some curved pairs take hundreds
-  const ON = 1e-9; // up to this distance, in sizes of the pair, the origin is on a face
+  const MOST = 40; // steps of EPA that are shown one by one, since some curved pairs take hundreds
+  const ON = 1e-9; // up to this distance, relative to the size of the pair, the origin is on a face
 
   function tell(a, b, shift) {
     const run = solve(a, b, shift), { size, gjk, epa } = run, radii = a.radius + b.radius, what = radii > 0 ? "cores" : "shapes";

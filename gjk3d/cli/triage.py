@@ -221,7 +221,8 @@ def snapshots(
     from gjk3d.clash.detection.clashes import COUNTED
     from gjk3d.clash.formats.bcf import FIELD_OF_VIEW, looking_at
     from gjk3d.units import conversion
-    from gjk3d.viz.drawing import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, Camera
+    from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, SEPARATION
+    from gjk3d.viz.drawing import COMMON, Camera
     from gjk3d.viz.image_files import check_rendering, palette, shot
     from gjk3d.viz.kinds import drawing_of
     from gjk3d.viz.paint import cut, paint

@@ -20,11 +20,21 @@ from gjk3d.errors import Gjk3dError, ShapeError
 from gjk3d.geometry.polygon import connected
 from gjk3d.results import Distance
 from gjk3d.shapes import measure
-from gjk3d.shapes.base import vector
+from gjk3d.shapes.base import number, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints
-from gjk3d.wording import kind_of
+from gjk3d.viz.colors import (
+    COLORS,
+    INK,
+    PALE,
+    PALETTE,
+    TRANSPARENT,
+    check_color,
+    darker,
+    is_dark,
+)
+from gjk3d.wording import expected_names, kind_of
 
 # --- triangles -------------------------------------------------------------------------------------------------------
 
@@ -219,34 +229,7 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     return Shaded(doubled, sums, repeated(split.reshape(-1, 3), copies, len(keys)), sharp)
 
 
-# --- colours ---------------------------------------------------------------------------------------------------------
-
-
-#: Orange and bluish green of Okabe and Ito, whose colours are distinct for all kinds of colour vision.
-COLORS = ("#E69F00", "#009E73")
-#: Colours of bodies in turn. Blue and vermilion are reserved for markers.
-PALETTE = (*COLORS, "#56B4E9", "#CC79A7", "#F0E442", "#8C8C8C")
-NORMAL, SEPARATION, INK, GREY = "#0072B2", "#D55E00", "#202124", "#A8B2BD"
 COMMON = "#D6408F"  #: colour of the overlap volume
-#: Ink on a dark background.
-PALE = "#E8EAED"
-#: Colours of the x, y and z axes.
-AXES = (SEPARATION, COLORS[1], NORMAL)
-
-
-def hex_rgb(color: str) -> str:
-    """Return a colour as ``#RRGGBB``, or "transparent". The names of pyvista are accepted too."""
-    if (color.startswith("#") and len(color) == 7) or color == "transparent":
-        return color
-    import pyvista
-
-    return str(pyvista.Color(color).hex_rgb)
-
-
-def is_dark(color: str) -> bool:
-    """Return whether light text has more contrast on a colour than dark text."""
-    red, green, blue = (int(hex_rgb(color)[k : k + 2], 16) for k in (1, 3, 5))
-    return 0.299 * red + 0.587 * green + 0.114 * blue < 128.0
 
 
 # --- drawings --------------------------------------------------------------------------------------------------------
@@ -256,10 +239,6 @@ def is_dark(color: str) -> bool:
 #: that shows through everything, a marker among the bodies, line segments (vertices are ends in pairs), dots, or a
 #: surface with a colour at each vertex.
 BODY, MODEL, MARK, PART, LINES, DOTS, FIELD = "body", "model", "mark", "part", "lines", "dots", "field"
-
-
-#: The background of a picture without a background.
-TRANSPARENT = "transparent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -500,12 +479,6 @@ def ball_of(points: Array) -> tuple[Array, float]:
     return center, radius or max(1.0, float(np.abs(center).max())) * 1e-3
 
 
-def darker(color: str, by: float = 0.5) -> str:
-    """Return a colour, ``#rrggbb`` or a colour name of pyvista, with red, green and blue multiplied by ``by``."""
-    color = hex_rgb(color)
-    return "#" + "".join(f"{round(by * int(color[k : k + 2], 16)):02X}" for k in (1, 3, 5))
-
-
 # --- bodies and camera -----------------------------------------------------------------------------------------------
 
 
@@ -668,3 +641,63 @@ def called(shape: Any) -> str:
     """Return the name of a shape, or its `kind` if it has no name."""
     name = getattr(shape, "name", None)
     return name if isinstance(name, str) and name else kind(shape)
+
+
+# --- options of the camera and the background ------------------------------------------------------------------------
+
+
+class Look(NamedTuple):
+    """The options of a picture for its camera and its background."""
+
+    view: Any = None
+    up: Any = None
+    focus: Any = None
+    background: str | None = None
+
+
+USUAL = Look()
+
+
+#: Directions to the camera and up, by pyvista's name of the view.
+_VIEWS = {
+    "xy": ((0, 0, 1), (0, 1, 0)),
+    "xz": ((0, -1, 0), (0, 0, 1)),
+    "yz": ((1, 0, 0), (0, 0, 1)),
+    "yx": ((0, 0, -1), (1, 0, 0)),
+    "zx": ((0, 1, 0), (1, 0, 0)),
+    "zy": ((-1, 0, 0), (0, 1, 0)),
+    "iso": ((1, 1, 1), (0, 0, 1)),
+}
+
+
+def aim_at(drawing: Drawing, look: Look) -> None:
+    """Set the camera of a drawing from the options ``view``, ``up`` and ``focus`` of `show`."""
+    view, up = look.view, look.up
+    if isinstance(view, str):
+        if view not in _VIEWS:
+            raise ShapeError(f"view is {view!r}, {expected_names(view, _VIEWS)} A direction (x, y, z) is accepted too")
+        view, default = _VIEWS[view]
+        up = default if up is None else up
+    if look.focus is not None:
+        if not isinstance(look.focus, (tuple, list)) or len(look.focus) != 2:
+            raise ShapeError(f"focus is {look.focus!r:.80}, expected a point and a radius, such as ((0, 0, 0), 1)")
+        drawing.focus = vector(look.focus[0], "focus center"), number(look.focus[1], "focus radius")
+        drawing.aimed = True
+    drawing.view = drawing.view if view is None else direction(view, "view")
+    drawing.up = drawing.up if up is None else direction(up, "up")
+    given = look.up if look.view is not None and not isinstance(look.view, str) else None
+    if given is not None and np.linalg.norm(np.cross(direction(look.view, "view"), direction(given, "up"))) < 1e-9:
+        raise ShapeError(f"up is {given!r:.80}, which is parallel to view {look.view!r:.80}. Choose another up=")
+    if any(value is not None for value in look[:3]):
+        drawing.camera = None
+
+
+def set_background(drawing: Drawing, background: str | None) -> None:
+    """Set the background of a drawing. On a dark background, text and lines in the colour `INK` become light."""
+    if background is None:
+        return
+    if background != TRANSPARENT:
+        check_color(background, "background")
+        if is_dark(background):
+            drawing.recolor(INK, PALE)
+    drawing.background = background

@@ -30,32 +30,30 @@ from gjk3d.robot.timed import Moving
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import picture
+from gjk3d.viz.colors import COLORS, INK, PALETTE, darker, hex_rgb
 from gjk3d.viz.drawing import (
     ANGLE,
-    COLORS,
     CORNERS,
-    INK,
-    PALETTE,
     Drawing,
+    Look,
     Style,
+    aim_at,
     ball_of,
     called,
-    darker,
-    hex_rgb,
     is_dots,
     joined,
     placed,
     ready,
+    set_background,
     solid_surface,
 )
 from gjk3d.viz.image_files import IMAGES, PAGES, check_rendering, palette, shot, target_file, telling, write_frames
 from gjk3d.viz.kinds import answers, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, check_frames, mark_ends, path_frames, travel
-from gjk3d.viz.options import UNKNOWN_OPTIONS, Look, aim_at, check_size, check_title, set_background
 from gjk3d.viz.page import ROOM, camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
-from gjk3d.viz.picture import drawing_as_asked, figure_of, new_plotter, show
+from gjk3d.viz.picture import UNKNOWN_OPTIONS, check_size, check_title, drawing_as_asked, figure_of, new_plotter, show
 from gjk3d.webpage import color_key, to_base64
 from gjk3d.wording import expected_names, kind_of, number, with_cure
 

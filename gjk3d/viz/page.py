@@ -32,6 +32,7 @@ from gjk3d.shapes.measure import sphere
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints, Row
 from gjk3d.viz import drawing
+from gjk3d.viz.colors import hex_rgb
 from gjk3d.viz.drawing import (
     DOTS,
     FIELD,
@@ -44,7 +45,6 @@ from gjk3d.viz.drawing import (
     Style,
     ball_of,
     camera_of,
-    hex_rgb,
     kind,
     models_of,
     placed,

@@ -16,24 +16,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gjk3d.typing import Array
+from gjk3d.viz.colors import INK, PALE, SEPARATION, TRANSPARENT, darker, is_dark
 from gjk3d.viz.drawing import (
     BODY,
     DOTS,
-    INK,
     LINES,
     MARK,
     MODEL,
-    PALE,
     PART,
-    SEPARATION,
-    TRANSPARENT,
     Camera,
     Drawing,
     Item,
     Label,
     camera_of,
-    darker,
-    is_dark,
     is_sheet,
     ready,
     shade,

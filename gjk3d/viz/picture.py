@@ -32,22 +32,19 @@ from gjk3d.robot import Checker, Robot
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
+from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, TRANSPARENT, check_color, darker
 from gjk3d.viz.drawing import (
-    COLORS,
     COMMON,
-    GREY,
-    INK,
-    NORMAL,
-    PALETTE,
     RESOLUTION,
-    SEPARATION,
-    TRANSPARENT,
+    USUAL,
     Drawing,
+    Look,
     Style,
-    darker,
+    aim_at,
     half_space,
     placed,
     ready,
+    set_background,
 )
 from gjk3d.viz.image_files import (
     PAGES,
@@ -63,25 +60,14 @@ from gjk3d.viz.image_files import (
 from gjk3d.viz.kinds import bodies_in, drawing_of, is_solid
 from gjk3d.viz.kinds.bodies import matrices
 from gjk3d.viz.kinds.scenes import facts_of
-from gjk3d.viz.options import (
-    UNKNOWN_OPTIONS,
-    USUAL,
-    Look,
-    aim_at,
-    check_color,
-    check_count,
-    check_plotter,
-    check_size,
-    check_title,
-    opacities,
-    set_background,
-    texts,
-)
 from gjk3d.viz.page import write_drawing, write_result, write_robot
 from gjk3d.viz.paint import drawn_in, mesh_of, paint, polydata, prepare
 
 if TYPE_CHECKING:
     import pyvista
+from numbers import Integral, Real
+
+from gjk3d.wording import count, kind_of
 
 # --- notebooks -------------------------------------------------------------------------------------------------------
 
@@ -664,3 +650,74 @@ def bundle(x: Any) -> Bundle:
         return figure_of(drawing, repr(x), partial(_write_page, x, drawing))
     except (TypeError, ValueError, ImportError, Gjk3dError):
         return {"text/plain": repr(x)}, {}
+
+
+# --- checks of options -----------------------------------------------------------------------------------------------
+
+
+#: The option of `show` for options of other libraries.
+UNKNOWN_OPTIONS = {
+    **dict.fromkeys(("filename", "file", "save", "savefig", "screenshot", "output", "out", "target"), "path="),
+    **dict.fromkeys(("color", "colour", "colours", "c"), "colors="),
+    **dict.fromkeys(("alpha", "transparency", "opacities"), "opacity="),
+    **dict.fromkeys(("name", "label", "legend"), "names="),
+    **dict.fromkeys(("text", "caption"), "title="),
+    **dict.fromkeys(("window_size", "figsize", "resolution"), "size="),
+    **dict.fromkeys(("camera", "camera_position", "cpos", "camera_direction", "azimuth"), "view="),
+    **dict.fromkeys(("bg", "background_color"), "background="),
+    "transparent": "transparent_background=",
+    "poses": "pose=",
+    "transform": "pose=",
+    "zoom": "focus=(point, radius)",
+    "unit_of_length": "unit=",
+}
+
+
+#: Greatest width and height of a picture, in pixels, which OpenGL drivers support.
+_MOST_PIXELS = 16384
+
+
+def check_plotter(plotter: Any) -> None:
+    """Raise TypeError for an object that is neither a pyvista Plotter nor None."""
+    if plotter is not None and not hasattr(plotter, "renderer"):
+        raise TypeError(f"plotter is {kind_of(plotter)}, expected a pyvista Plotter. Pass several objects as one list")
+
+
+def check_size(size: Any) -> None:
+    """Raise ValueError for a size that is not a width and a height in pixels."""
+    sides = size if isinstance(size, (tuple, list)) else ()
+    if len(sides) != 2 or not all(isinstance(side, Integral) and 1 <= int(side) <= _MOST_PIXELS for side in sides):
+        raise ValueError(f"size is {size!r:.80}, expected (width, height) in pixels, each from 1 to {_MOST_PIXELS}")
+
+
+def texts(value: Any, option: str, what: str) -> tuple[str, ...] | None:
+    """Return the value of ``option``, one text or a sequence of texts, as a tuple. ``what`` names a text in errors."""
+    rows = (value,) if isinstance(value, str) else value
+    if rows is None:
+        return None
+    if not isinstance(rows, (tuple, list, np.ndarray)) or not all(isinstance(row, str) for row in rows):
+        raise TypeError(f"{option} is {value!r:.80}, expected {what}, or one for each body")
+    return tuple(map(str, rows))
+
+
+def opacities(value: Any) -> tuple[float, ...] | None:
+    """Return the value of the option ``opacity``, one number or a sequence of numbers, as a tuple."""
+    if value is None:
+        return None
+    rows = (value,) if isinstance(value, (Real, str)) else value
+    valid = isinstance(rows, (tuple, list, np.ndarray)) and len(rows) > 0
+    if not valid or not all(isinstance(row, Real) and 0.0 <= float(row) <= 1.0 for row in rows):
+        raise ValueError(f"opacity is {value!r:.80}, expected a number from 0 to 1, or one for each body")
+    return tuple(map(float, rows))
+
+
+def check_count(rows: tuple[Any, ...] | None, bodies: int | None, option: str) -> None:
+    """Raise ValueError if ``option`` has more values than the picture has bodies. None is any number of bodies."""
+    if rows is not None and bodies is not None and len(rows) > bodies:
+        raise ValueError(f"{option} has {len(rows)} values, expected at most {count(bodies, 'value')}, one per body")
+
+
+def check_title(title: Any) -> None:
+    """Raise TypeError for a title that is neither a text nor None."""
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title is {title!r:.80}, expected a text")

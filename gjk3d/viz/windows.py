@@ -19,7 +19,8 @@ from gjk3d.robot import Checker, Robot
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Row
-from gjk3d.viz.drawing import COLORS, INK, Drawing, Style
+from gjk3d.viz.colors import COLORS, INK
+from gjk3d.viz.drawing import Drawing, Style
 from gjk3d.viz.kinds.answers import add_points, add_witness, key_pair
 from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.kinds.robots import (

@@ -8,7 +8,8 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz.drawing import DOTS, FIELD, INK, LINES, PART, SEPARATION, Style
+from gjk3d.viz.colors import INK, SEPARATION
+from gjk3d.viz.drawing import DOTS, FIELD, LINES, PART, Style
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.kinds.bodies import crossings, signed_colors
 

@@ -21,7 +21,8 @@ from test_show import share
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz import image_files, motions
-from gjk3d.viz.drawing import camera_of, darker
+from gjk3d.viz.colors import darker
+from gjk3d.viz.drawing import camera_of
 from gjk3d.viz.image_files import save, write_vector
 from gjk3d.viz.kinds.robots import HIT
 from gjk3d.viz.motions import play_of_impact, play_of_motion

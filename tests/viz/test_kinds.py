@@ -13,7 +13,8 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, PALE, PALETTE, Drawing, Style, ready
+from gjk3d.viz.colors import INK, PALE, PALETTE
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Drawing, Style, ready
 from gjk3d.viz.kinds import drawing_of, function_of
 from gjk3d.viz.paint import drawn_in
 from gjk3d.viz.picture import Look, drawing_as_asked

@@ -20,7 +20,8 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
 from gjk3d.viz import page
-from gjk3d.viz.drawing import LINES, MARK, PALE, Style, camera_of
+from gjk3d.viz.colors import PALE
+from gjk3d.viz.drawing import LINES, MARK, Style, camera_of
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.kinds.robots import along, path_frames
 from gjk3d.viz.motions import play_of_travel

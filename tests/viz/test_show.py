@@ -15,7 +15,8 @@ from gjk3d import viz
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.query.wording import proof, verdict
 from gjk3d.viz import image_files
-from gjk3d.viz.drawing import SEPARATION, lay_out
+from gjk3d.viz.colors import SEPARATION
+from gjk3d.viz.drawing import lay_out
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.wording import above, below
 from tests.viz import sentences

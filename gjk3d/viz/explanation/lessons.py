@@ -22,7 +22,8 @@ from gjk3d.query.pair import query_distance
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.curved import Capsule, Cone, Cylinder, Ellipsoid
 from gjk3d.shapes.polytopes import Box, ConvexHull
-from gjk3d.viz.drawing import SEPARATION, UP, VIEW
+from gjk3d.viz.colors import SEPARATION
+from gjk3d.viz.drawing import UP, VIEW
 from gjk3d.viz.explanation import explain, stage
 from gjk3d.viz.explanation.stage import ROLES, Role
 from gjk3d.viz.image_files import PAGES, target_file

@@ -29,24 +29,8 @@ from gjk3d.query.wording import headline, verdict
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import (
-    COLORS,
-    INK,
-    NORMAL,
-    PART,
-    SEPARATION,
-    UP,
-    Drawing,
-    Item,
-    across,
-    ball_of,
-    called,
-    camera_of,
-    darker,
-    direction,
-    kind,
-    lay_out,
-)
+from gjk3d.viz.colors import COLORS, INK, NORMAL, SEPARATION, darker
+from gjk3d.viz.drawing import PART, UP, Drawing, Item, across, ball_of, called, camera_of, direction, kind, lay_out
 from gjk3d.viz.explanation.narration import PLACES, Step
 from gjk3d.viz.image_files import palette, shot, telling, write_frames
 from gjk3d.viz.kinds.bodies import evenly

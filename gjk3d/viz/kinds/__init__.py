@@ -36,7 +36,8 @@ from gjk3d.scene.query import Clearance, ScenePairs
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.measure import Surface
-from gjk3d.viz.drawing import GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, ready
+from gjk3d.viz.colors import GREY, NORMAL, PALETTE, SEPARATION
+from gjk3d.viz.drawing import Drawing, Style, ball_of, ready
 from gjk3d.viz.kinds.answers import draw_axis, draw_contact, draw_distance, draw_gradient, draw_impact, draw_rays
 from gjk3d.viz.kinds.bodies import add, draw_body, draw_points, draw_poses, draw_swept, draw_volume, matrices, words_for
 from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel

@@ -25,15 +25,10 @@ from gjk3d.shapes import measure
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
+from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, darker
 from gjk3d.viz.drawing import (
-    COLORS,
     COMMON,
-    GREY,
-    INK,
     MODEL,
-    NORMAL,
-    PALETTE,
-    SEPARATION,
     Drawing,
     Layout,
     Solid,
@@ -41,7 +36,6 @@ from gjk3d.viz.drawing import (
     across,
     ball_of,
     called,
-    darker,
     half_space,
     lay_out,
     models_of,

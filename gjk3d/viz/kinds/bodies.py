@@ -28,24 +28,18 @@ from gjk3d.robot.occupancy import SweptVolume
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 from gjk3d.units import reading
+from gjk3d.viz.colors import AXES, GREY, INK, NORMAL, PALETTE, SEPARATION, darker
 from gjk3d.viz.drawing import (
-    AXES,
     BOX_FACES,
     FIELD,
-    GREY,
-    INK,
-    NORMAL,
-    PALETTE,
     PART,
     RESOLUTION,
-    SEPARATION,
     Drawing,
     Style,
     across,
     ball,
     ball_of,
     box_lines,
-    darker,
     direction,
     half_space,
     is_dots,

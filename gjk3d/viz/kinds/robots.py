@@ -20,22 +20,8 @@ from gjk3d.robot.motions import PathCheck
 from gjk3d.robot.timed import Moving, TrajectoryCheck
 from gjk3d.robot.trajectories import Trajectory
 from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
-from gjk3d.viz.drawing import (
-    COLORS,
-    GREY,
-    INK,
-    LINES,
-    MODEL,
-    SEPARATION,
-    Drawing,
-    Item,
-    Style,
-    camera_of,
-    darker,
-    joined,
-    placed,
-    surface_of,
-)
+from gjk3d.viz.colors import COLORS, GREY, INK, SEPARATION, darker
+from gjk3d.viz.drawing import LINES, MODEL, Drawing, Item, Style, camera_of, joined, placed, surface_of
 from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.wording import count, expected_names, format_bounds, format_depth, format_vector, number

@@ -21,14 +21,10 @@ from gjk3d.query.distance import signed_distance
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
+from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, SEPARATION
 from gjk3d.viz.drawing import (
     BOX_FACES,
-    COLORS,
-    GREY,
-    INK,
     MODEL,
-    NORMAL,
-    SEPARATION,
     Drawing,
     Item,
     Steps,

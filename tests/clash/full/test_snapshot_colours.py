@@ -12,7 +12,8 @@ import gjk3d as gk
 from gjk3d.clash.formats.bcf import guid, to_bcf
 from gjk3d.clash.triage import Issue, Triage, View
 from gjk3d.cli.triage import snapshots
-from gjk3d.viz.drawing import COLORS, COMMON, SEPARATION
+from gjk3d.viz.colors import COLORS, SEPARATION
+from gjk3d.viz.drawing import COMMON
 
 
 def test_a_picture_has_the_colours_of_its_legend():

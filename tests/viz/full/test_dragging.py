@@ -7,7 +7,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
-from gjk3d.viz.drawing import COLORS, INK, SEPARATION, darker
+from gjk3d.viz.colors import COLORS, INK, SEPARATION, darker
 
 BOX, BALL = gk.Box((1, 1, 1)), gk.Sphere(0.5)
 

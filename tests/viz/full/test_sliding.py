@@ -10,7 +10,8 @@ import pyvista
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
-from gjk3d.viz.drawing import INK, Style, darker
+from gjk3d.viz.colors import INK, darker
+from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds.robots import HIT, parts_of
 from tests.viz import sentences
 

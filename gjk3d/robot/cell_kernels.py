@@ -21,7 +21,18 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import OPEN, PRISMS
-from gjk3d.bodies.tree_collision import APART, DOUBT, HELD, MEET, PosedPair, TreeScratch, held, meet, surfaces_meet, two_at
+from gjk3d.bodies.tree_collision import (
+    APART,
+    DOUBT,
+    HELD,
+    MEET,
+    PosedPair,
+    TreeScratch,
+    held,
+    meet,
+    surfaces_meet,
+    two_at,
+)
 from gjk3d.bodies.tree_distance import NearestParts, into_world, report_gap, share_of
 from gjk3d.bodies.tree_distance import nearest as nearest_parts
 from gjk3d.engine import store as engine

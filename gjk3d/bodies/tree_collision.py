@@ -18,6 +18,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import (
     ENDLESS,
+    FIRST_FLOAT,
     FIRST_INT,
     OPEN,
     PRISMS,
@@ -41,6 +42,7 @@ from gjk3d.bodies.triangles import crossing_segment, placed_triangle, reach_thro
 from gjk3d.geometry.vec3 import (
     Rigid,
     Vec3,
+    add,
     along,
     box_pose,
     boxes_apart,
@@ -56,11 +58,13 @@ from gjk3d.geometry.vec3 import (
     unit,
 )
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.solve import FLOATS, INTS, comes_later, quick_collide, settle, solve
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.shapes import layout
-from gjk3d.shapes.table import farthest_point
+from gjk3d.shapes.layout import Core
+from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Floats32_1, Ints, Ints1, Ints2
 
 #: codes of a pair at a pose: apart, parts intersect, a point of one body is inside the other, only the slow path can
@@ -70,7 +74,7 @@ NO_POSE = -1  #: code of a matrix that is not a pose
 TOUCHES = 64  #: greatest number of pairs of parts that are listed for a touch of two bodies
 CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 #: number of tested leaves after which boxes are tested against a single shape B itself, and not only against its box
-EASY = 24
+EASY = 4
 _STEPS = 6  #: greatest number of axes that are tried for a box
 _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
 
@@ -91,6 +95,7 @@ class TreeScratch(NamedTuple):
     box: Array2  #: an axis-aligned box
     floats32: Floats32_1  #: scratch of a traversal of a wide tree
     axis: Array1  #: the last `Axis` that separated a box from a shape
+    start: Array2  #: a row of `gjk3d.narrow.gjk.load_start`: the first axis of GJK
 
 
 class TreePair(NamedTuple):
@@ -225,10 +230,12 @@ class Axis(NamedTuple):
 
 @kernel
 def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
-    """Return the `Axis` along a unit vector for a body B of a single part."""
-    core = part_at(x.b, x.b.links[0, 1], w.floats_b, w.row_b)
-    put_behind(x.m, w.row_b)
-    first = place(w.row_b, farthest_point(core, neg(turn_back(w.row_b, direction))))
+    """Return the `Axis` along a unit vector for a body B of a single part, whose pose is in ``w.row_b``."""
+    first_int, first_float = x.b.table[0, FIRST_INT], x.b.table[0, FIRST_FLOAT]
+    core = Core(x.b.ints[first_int:], x.b.floats[first_float:])
+    back, f = neg(turn_back(w.row_b, direction)), core.floats
+    center = (f[layout.CENTER], f[layout.CENTER + 1], f[layout.CENTER + 2])
+    first = place(w.row_b, along(add(center, support(core, back)), back, f[layout.RADIUS]))
     return Axis(direction, first, dot(direction, first))
 
 
@@ -237,10 +244,12 @@ def start_axes(x: PosedPair, w: TreeScratch) -> int:
     """Return 0 if `is_beyond` can be used from now on, or -1 if it is useless because B fills its box.
 
     ``w.axis`` becomes the axis along the line of the centres of both root boxes. It is in the scratch because most
-    traversals end before they need it.
+    traversals end before they need it. ``w.row_b`` becomes the pose of B, which `parts_at` does not change.
     """
     if not has_loose_box(x.b):
         return -1
+    part_at(x.b, x.b.links[0, 1], w.floats_b, w.row_b)
+    put_behind(x.m, w.row_b)
     _keep_axis(axis_along(x, unit(sub(place(x.m, row3(x.b.boxes, 0)), row3(x.a.boxes, 0))), w), w)
     return 0
 
@@ -541,6 +550,7 @@ def new_tree_scratch() -> TreeScratch:
         np.zeros(WIDEST), new_workspace(FIRST_POINTS), np.empty((2 + TOUCHES, FLOATS)),
         np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
         np.concatenate([np.zeros(6), np.eye(3).ravel()])[None], np.empty(FLOATS32, dtype=np.float32), np.empty(7),
+        np.empty((1, MEMORY)),
     )  # fmt: skip
 
 

@@ -12,7 +12,17 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import PRISMS, TRIANGLES, TriangleTree, column_gap, node_gap, part_at, put_behind, triangles_of
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
-from gjk3d.bodies.tree_collision import EASY, PosedPair, TreeScratch, children, is_beyond, parts_at, start_axes, widest
+from gjk3d.bodies.tree_collision import (
+    EASY,
+    PosedPair,
+    TreeScratch,
+    between_centers,
+    children,
+    is_beyond,
+    parts_at,
+    start_axes,
+    widest,
+)
 from gjk3d.bodies.triangles import (
     Triangle,
     gap_along,
@@ -45,6 +55,7 @@ from gjk3d.geometry.vec3 import (
 )
 from gjk3d.narrow.closed import half_vector
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
+from gjk3d.narrow.gjk import start_along
 from gjk3d.narrow.solve import BEYOND, SEPARATED, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
@@ -291,17 +302,29 @@ def _with_lowest(best: NearestParts, lowest: float, loose: bool) -> NearestParts
     )  # fmt: skip
 
 
+@inlined
+def _end_of(t: Triangle, direction: Vec3) -> float:
+    """Return the greatest coordinate of a triangle along a direction."""
+    return max(dot(t[0], direction), max(dot(t[1], direction), dot(t[2], direction)))
+
+
 @kernel
 def _solve_pair(
     x: PosedPair, p: int, q: int, gap: float, limit: float, best: NearestParts, w: TreeScratch
 ) -> NearestParts:
     """Return the nearest parts, updated with parts p and q, whose boxes are at least ``gap`` apart."""
+    by_corners = best.begins > -inf and x.a.kind == TRIANGLES  # without the pose of the parts and the support of B
+    if by_corners:
+        bound = best.begins - _end_of(read(x.a.places, p), best.direction) - x.a.floats[0] - x.error
+        if _no_nearer(x, bound, limit, best):
+            return _with_lowest(best, bound, False)
     c = parts_at(x, p, q, w)
-    if best.p >= 0:
+    if best.p >= 0 and not by_corners:
         bound = bound_along(c, best.direction)
         if _no_nearer(x, bound, limit, best):
             return _with_lowest(best, bound, False)
-    solve(c, UNSIGNED, limit, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
+    start_along(w.start, best.direction if x.a.kind == TRIANGLES else (0.0, 0.0, 0.0))
+    solve(c, UNSIGNED, limit, 0.0, w.workspace, w.start, w.out, w.flags, 0)
     loose = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
     new = _with_lowest(best, max(w.out[0, 1], gap), loose)
     # row 1 of ``out`` belongs to the nearest parts: it is overwritten only by a nearer pair
@@ -393,7 +416,7 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
         i0, j0, i1, j1 = children(x, i, j)
         d0, d1 = pair_gap(x, i0, j0, best, reach), pair_gap(x, i1, j1, best, reach)
         # the nearer pair is pushed last and therefore visited first: it lowers the upper bound early
-        if d0 < d1:
+        if d0 < d1 or (d0 == d1 and between_centers(x, i0, j0) < between_centers(x, i1, j1)):
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= reach:
             stack[top, 0], stack[top, 1], keys[top] = i0, j0, d0

@@ -125,7 +125,7 @@ TABLE = {
     "axis": _row(
         (BOUNDED, BOUNDED, None),
         (BODIES, SOLIDS, lambda: bodies.planes.sharp_hulls),
-        (ANY, PLANES, "separating_axis needs two polytopes, not {plane}, whose normal is the axis. Read plane.normal"),
+        (ANY, PLANES, "separating_axis needs two polytopes, not {plane}, whose normal is the axis. Use its normal"),
     ),
     "overlap": _row(
         (ANY, ANY, f"{{a}} against {{b}}: overlap needs convex polytopes or meshes. {MAKE_MESH}, or a large gjk3d.Box"),

@@ -20,7 +20,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.simplex import (
     INSIDE,
     OUTSIDE,
@@ -285,6 +285,13 @@ def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
         b = place(c.m, (cache[k, g + 3], cache[k, g + 4], cache[k, g + 5]))
         set_row(s, i, sub(a, b), a, b)
     return Start(axis, count)
+
+
+@inlined
+def start_along(cache: Array, axis: Vec3) -> None:
+    """Make row 0 of a cache an axis without points, or an empty row if the axis is zero."""
+    cache[0, 0], cache[0, _STORED_ERROR] = dot(axis, axis), inf
+    cache[0, 1], cache[0, 2], cache[0, 3] = axis
 
 
 @kernel

@@ -21,7 +21,18 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import OPEN, PRISMS
-from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet, surfaces_meet, two_at
+from gjk3d.bodies.tree_collision import (
+    APART,
+    DOUBT,
+    HELD,
+    MEET,
+    PosedPair,
+    TreeScratch,
+    held,
+    meet,
+    surfaces_meet,
+    two_at,
+)
 from gjk3d.bodies.tree_distance import NearestParts, into_world, report_gap, share_of
 from gjk3d.bodies.tree_distance import nearest as nearest_parts
 from gjk3d.engine import store as engine
@@ -577,6 +588,7 @@ class Search(NamedTuple):
     best: Array1  #: (configurations,), the least distance so far
     least: bool  #: whether only the least distance of each configuration is wanted; ``best`` is then updated
     bounds: Array1  #: (rows,), lower bounds of the selected pairs, scratch memory
+    parts: Ints2  #: (rows, 2), scratch memory: the parts that intersected at the last configuration, -1 without these
     out: Array3  #: (configurations, rows, 12), rows of `solve`
     answer: Ints2  #: (configurations, rows), verdicts as in `nearest_or_contact`; a row of ``out`` is valid for APART
 
@@ -593,11 +605,18 @@ def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, s
             search.out[k, n, 0] = search.out[k, n, 1] = search.out[k, n, 2] = free
             search.answer[k, n] = APART
             return
-    pair, w, flags = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags
-    w.last[0] = -1
+    pair, w, flags, parts = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags, search.parts[n]
+    # Configurations of a path differ little, so the same parts often intersect. The verdict does not depend on them.
+    w.last[0], w.last[1] = parts[0], parts[1]
     # this test finds parts that intersect much faster than the search for the nearest parts
-    if surfaces_meet(pair, 0.0, w) == MEET:
+    verdict = surfaces_meet(pair, 0.0, w)
+    parts[0], parts[1] = w.last[0], w.last[1]
+    if verdict == MEET:
         search.answer[k, n] = MEET
+        return
+    # deep inside a body the search for the nearest parts takes long, and its result is of no use
+    if pair.a.kind != PRISMS and pair.a.inside != OPEN and held(pair, w) == HELD:
+        search.answer[k, n] = HELD
         return
     search.answer[k, n], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), w)
     if search.answer[k, n] != APART:
@@ -645,6 +664,7 @@ def gaps_many(task: Task, q: Array2, bodies: Bodies, selected: Ints1, search: Se
     """
     layout, frames = task.layout, task.frames
     frames.stamp[:] = -1
+    search.parts[:] = -1
     for k in range(q.shape[0]):
         link_poses(task.chain, q[k], frames.matrix, frames.links)
         for n in range(selected.shape[0]):

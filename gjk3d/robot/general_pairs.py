@@ -148,7 +148,7 @@ def _body_gaps(
     out = np.empty((len(rows), len(some), narrow.FLOATS))
     search = Search(
         np.ascontiguousarray(most), np.full(len(rows), inf) if best is None else best.copy(), best is not None,
-        np.empty(len(some)), out, verdicts,
+        np.empty(len(some)), np.empty((len(some), 2), dtype=np.int64), out, verdicts,
     )  # fmt: skip
     gaps_many(cell.task(), rows, cell.bodies(cell.memory), some - first, search)
     for s in np.flatnonzero((verdicts != APART).any(axis=0)).tolist():

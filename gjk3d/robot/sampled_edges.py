@@ -607,6 +607,24 @@ def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int,
 
 
 @inlined
+def place_lane(
+    layout: Layout, lanes: Lanes, scratch: LaneScratch, matrix: Array, k: int, a: int, b: int, now: int
+) -> Frames:
+    """Return the frames of lane k, in which slots a and b are placed; ``matrix`` is scratch."""
+    frames = Frames(matrix, scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
+    _place_lane(layout, lanes, frames, k, a, now)
+    _place_lane(layout, lanes, frames, k, b, now)
+    return frames
+
+
+@inlined
+def next_stamp(scratch: LaneScratch) -> int:
+    """Return the number of a new filling of the lanes, which makes the frames of the filling before invalid."""
+    scratch.ints[_NUMBERS - 1] += 1
+    return int(scratch.ints[_NUMBERS - 1])
+
+
+@inlined
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
@@ -702,7 +720,7 @@ def _place_next(task: Task, lanes: Lanes, samples: Samples) -> tuple[int, int]:
     n = _fill(samples, lanes, task.q)
     if n == 0:
         return n, n
-    task.scratch.ints[_NUMBERS - 1] += 1
+    next_stamp(task.scratch)
     count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
     link_lanes(task.chain, lanes, task.poses[0], task.poses[1], task.q, count)
     for k in range(used.shape[0]):
@@ -769,9 +787,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int)
             near >>= 1
             if bit == 0 or alive >> k & 1 == 0:
                 continue
-            frames = Frames(task.poses[0], scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
-            _place_lane(layout, lanes, frames, k, a, now)
-            _place_lane(layout, lanes, frames, k, b, now)
+            frames = place_lane(layout, lanes, scratch, task.poses[0], k, a, b, now)
             verdict = pair_collides(layout, frames, now, p, margins[p], task.axes, task.simplex)
             if verdict == 0:
                 continue
@@ -800,9 +816,7 @@ def _body_hits(task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: in
             near >>= 1
             if bit == 0 or alive >> k & 1 == 0:
                 continue
-            frames = Frames(task.poses[0], scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
-            _place_lane(layout, lanes, frames, k, host, now)
-            _place_lane(layout, lanes, frames, k, guest, now)
+            frames = place_lane(layout, lanes, scratch, task.poses[0], k, host, guest, now)
             verdict = body_collides(layout, frames, bodies, p, margin, not one_edge)
             if verdict == 0:
                 continue

@@ -14,7 +14,7 @@ from gjk3d._kernels.vectors import LANES, boxes_on_ray
 from gjk3d.bodies import facets, impact, mesh_rays, planes, touching_bodies, tree_collision, tree_distance, triangles
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import tree_of, wide_tree_of
-from gjk3d.bodies.depth import depth, inside, partings, points, pushes
+from gjk3d.bodies.depth import depth, fast, inside, partings, points, pushes
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS
@@ -48,6 +48,12 @@ def moved(*move: float) -> tuple[float, ...]:
 def two(a: Any, b: Any, move: tuple[float, float, float], error: float) -> tree_collision.PosedPair:
     first, second = parts_of(a).given, parts_of(b).given
     return tree_collision.two_at(first, second, IDENTITY[0], row(*move))._replace(error=error)
+
+
+def test_a_plane_between_a_triangle_and_a_part_proves_more_than_the_gap_asked_for() -> None:
+    corners, planes = SOLID.vertices[SOLID.faces].reshape(-1, 9)[:1], np.zeros((1, FLOATS))
+    planes[0, :3], planes[0, fast.END] = (0.0, 0.0, -1.0), 2.0
+    assert [fast._is_behind(corners, 0, planes, 1, gap) for gap in (0.5, 1.0, 1.5)] == [True, False, False]
 
 
 # how deep a surface lies inside -------------------------------------------------------------------------------------
@@ -297,6 +303,15 @@ def test_a_box_is_beyond_a_shape_by_more_than_the_error() -> None:
     assert tree_collision.start_axes(x, w) == 0
     for gap, beyond in ((0.5, False), (2.0, True)):
         assert tree_collision.is_beyond(x, 0, 1.0 - gap * NOISE, w) == beyond
+
+
+def test_a_triangle_that_a_plane_excludes_is_farther_by_no_more_than_the_error() -> None:
+    """The plane x = 1 touches the triangle, and the hull begins at x = 2. The hull may be nearer by the error."""
+    x, w = two(SOLID, gk.ConvexHull(CUBE), (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
+    corners = parts_of(SOLID).given.places.reshape(-1, 3, 3)
+    p = int(np.flatnonzero((corners[:, :, 0] == 1.0).all(axis=1))[0])
+    best = tree_distance.NearestParts(0.5, inf, p, 0, False, False, (1.0, 0.0, 0.0), 2.0)
+    assert tree_distance._solve_pair(x, p, 0, -inf, inf, best, w).lowest == 1.0 - NOISE
 
 
 @pytest.mark.parametrize("body", [SOLID, CLOUD, gk.PointCloud(CUBE * 0.75, 0.25)])

@@ -18,8 +18,8 @@ from gjk3d.robot.sampled_edges import LANES, lanes_in
 from gjk3d.robot.trajectories import lines
 
 
-def swept(checker, q0, q1):
-    """Return from where to where each pair of a line is left open, empty where it is dropped."""
+def first_look(checker, q0, q1):
+    """Return the task of a line and its lanes after the first look."""
     cell, robot = checker._cell(), checker.robot
     curves = lines(q0[None], q1[None])
     bounds = motion_bounds(cell, curves.controls)
@@ -31,6 +31,13 @@ def swept(checker, q0, q1):
     lanes = lanes_in(task.scratch, robot.dof, links)
     motion._fill(robot._chain, lanes, curves.controls[0], np.empty((2, 4, 4)), np.empty(robot.dof))
     motion._sweep(task, lanes, bounds.slack * moved, 1.0)
+    return task, lanes
+
+
+def swept(checker, q0, q1):
+    """Return from where to where each pair of a line is left open, empty where it is dropped."""
+    pieces = first_look(checker, q0, q1)[0].pieces
+    pairs = pieces.ids.shape[1]
     left = np.tile([2.0, -1.0], (pairs, 1))
     n = pieces.counts[0]
     left[pieces.ids[0, :n]] = pieces.near[:, 0, :n].T
@@ -102,6 +109,22 @@ def test_no_contact_is_dropped_however_short(tmp_path, slides):
         assert a <= max(t - reach, 0.0)
         assert min(t + reach, 1.0) <= b
         assert b - a < 0.3  # and next to nothing more is open
+
+
+@pytest.mark.parametrize("slides", [True, False])
+def test_a_hit_in_the_lanes_collides_in_the_middle_of_a_part(tmp_path, slides):
+    """Of two balls all near lanes collide."""
+    robot, rng, whole = one_ball(tmp_path, slides), np.random.default_rng(0), LENGTH if slides else 6.0
+    places = on_the_way(slides, whole * (np.arange(LANES) + 0.5) / LANES)
+    hits = 0
+    for _ in range(60):
+        size, x = rng.uniform(0.1, 0.4), on_the_way(slides, rng.uniform(0.0, whole)) + (0.0, 0.0, rng.uniform(0.0, 0.5))
+        checker = Checker(robot, {"it": (gk.Sphere(size), moved(x))})
+        collides = bool((np.linalg.norm(places - x, axis=1) < BALL + size).any())
+        pair = motion._hit_in_lanes(*first_look(checker, np.zeros(1), np.full(1, whole)))
+        assert pair == (0 if collides else motion.NOBODY)
+        hits += collides
+    assert 15 < hits < 45
 
 
 def moved(x):

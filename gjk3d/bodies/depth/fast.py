@@ -168,6 +168,17 @@ def _are_parted(x: PosedPair, i: int, j: int, clear: float, single: bool, planes
     return False
 
 
+@kernel
+def _is_behind(corners: Array, p: int, planes: Array, count: int, clear: float) -> bool:
+    """Return whether one of the planes separates triangle p from a single part by more than ``clear``."""
+    t = read(corners, p)
+    for k in range(count):
+        n = row3(planes, k)
+        if planes[k, END] - max(dot(n, t[0]), max(dot(n, t[1]), dot(n, t[2]))) > clear:
+            return True
+    return False
+
+
 @inlined
 def _parts_overlap(s: Posed, x: PosedPair, p: int, q: int, clear: float, w: TreeScratch) -> int:
     """Return APART if a gap of more than ``clear`` between two parts is proven, otherwise MEET or DOUBT."""
@@ -178,13 +189,18 @@ def _parts_overlap(s: Posed, x: PosedPair, p: int, q: int, clear: float, w: Tree
 
 @kernel
 def _leaves_overlap(
-    s: Posed, x: PosedPair, i: int, j: int, clear: float, count: int, w: TreeScratch, pairs: Ints
-) -> int:
+    s: Posed, x: PosedPair, i: int, j: int, planes: Array, parted: int, clear: float, count: int, w: TreeScratch,
+    pairs: Ints,
+) -> int:  # fmt: skip
     """Append the overlapping pairs of two leaves, and return the number of pairs, -1 if one is in doubt."""
+    faced = parted > 0 and x.a.kind == TRIANGLES and is_single(x.b)
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
             # the box of a column is a loose bound, and the gap of the column itself is cheaper than GJK
             if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > clear:
+                continue
+            # a plane that separates all corners takes less time than GJK, which would find no overlap either
+            if faced and _is_behind(x.a.places, p, planes, parted, clear + x.a.rim):
                 continue
             hit = _parts_overlap(s, x, p, q, clear, w)
             if hit == DOUBT:
@@ -222,7 +238,7 @@ def list_overlaps(
             continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
             work -= of_part * x.a.links[i, 2] * x.b.links[j, 2]
-            count = _leaves_overlap(s, x, i, j, clear, count, w, pairs)
+            count = _leaves_overlap(s, x, i, j, planes, parted, clear, count, w, pairs)
             if count < 0 or count == pairs.shape[0]:
                 return count, max(work, 1)
             continue

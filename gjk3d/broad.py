@@ -53,7 +53,7 @@ def area(boxes: Array, a: int) -> float:
 
 @inlined
 def fit(boxes: Array, links: Ints, node: int) -> bool:
-    """Fit the box of an inner node to its children; return whether it changed."""
+    """Fit the box and the height of an inner node to its children; return whether either changed."""
     a, b = links[node, LEFT], links[node, RIGHT]
     changed = False
     for c in range(3):

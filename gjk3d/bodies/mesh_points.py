@@ -130,7 +130,11 @@ def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideSt
 
 @inlined
 def _limit(square: float, error: float, base: float, far: bool, t: WideTree) -> float:
-    """Return the greatest squared distance, less ``base``, of boxes that may have a triangle within ``square``."""
+    """Return a limit: a box with a larger squared distance has no triangle with a squared distance up to ``square``.
+
+    The limit is in units of the tree, and ``square`` is in those of the mesh. ``error`` bounds the rounding of the
+    distances of boxes. For a point that is ``far`` from the mesh, ``base`` is subtracted from the limit.
+    """
     d = sqrt(square) * t.scale
     if far:
         return ((d * d - base) + 1e-12 * d * d + 1e-6) * _WIDER

@@ -438,7 +438,10 @@ def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
 
 @kernel
 def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> None:
-    """Write a common point of two intersecting bodies and the normal of the parts there, in A's frame."""
+    """Write a common point of two intersecting bodies and the normal of the parts there, in A's frame.
+
+    If one body is inside the other, the normal is (1, 0, 0).
+    """
     deep, n, point = True, (1.0, 0.0, 0.0), (w.out[0, 6], w.out[0, 7], w.out[0, 8])
     if code == MEET and faces:
         triangle_a, triangle_b = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])

@@ -169,7 +169,7 @@ def nearest_points(p: Triangle, q: Triangle) -> Nearest:
 
 @kernel
 def _meet_closely(p: Triangle, q: Triangle, noise: float) -> bool:
-    """Return whether two triangles touch or cross, by nearest points and by axes with all digits."""
+    """Return whether two triangles touch or cross, by nearest points and by accurate cross products of edges."""
     square, x, y = nearest_points(p, q)
     if square <= noise * noise:
         return True

@@ -467,7 +467,8 @@ def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None,
     """Set the ids, statuses and notes of ``clashes`` from earlier findings and from the decisions about them.
 
     ``earlier`` has the kind of each finding of an earlier report by id. ``unit`` is the unit of ``clashes``. A finding
-    whose kind changed keeps the id of the earlier finding. It is "new" only if its kind is worse now.
+    whose kind changed keeps the id of the earlier finding. It is "new" if its kind is worse now, or if it is deeper
+    than a person approved.
     """
     if not earlier and triage is None:
         return

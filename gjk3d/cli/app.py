@@ -1,4 +1,4 @@
-"""The ``gjk3d`` command, which reads the command line, runs a command and returns its exit code."""
+"""The ``gjk3d`` command, which reads the command line, runs a command and returns its `ExitCode`."""
 
 from __future__ import annotations
 

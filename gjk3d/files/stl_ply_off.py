@@ -144,10 +144,8 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
     refuse_words(data, begin, end, "rows of vertices and faces")
     complete = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
     if rows_found < promised or not complete:
-        raise HeaderError(
-            f"the header declares {promised} rows, but {rows_found} are in the file (the last may be incomplete), so it"
-            " is truncated or damaged"
-        )
+        rows = f"{rows_found} are in the file" if rows_found < promised else "the last is incomplete"
+        raise HeaderError(f"the header declares {promised} rows, but {rows}, so the file is truncated or damaged")
     return end
 
 

@@ -46,7 +46,8 @@ from gjk3d.narrow.workspace import EPA_START, EPA_STEP, FACES_PER_POINT, VERTEX_
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 CLOSED, OUTSIDE, FLAT, STUCK, FULL = range(5)
-#: width of a curved pair's depth, relative to the pair's size, unless the query sets a larger width
+#: width of a curved pair's depth, relative to the pair's size, unless the query sets a larger width.
+#: `gjk3d.narrow.solve.search` sets the width of polytopes.
 EPA_WIDTH = 1e-11
 #: smaller width for a query with a log, because a certificate needs its surface; a cap widens the result by this width
 LOG_WIDTH = 1e-12

@@ -68,7 +68,8 @@ class Scene:
     - another scene: each object of this scene with each object of the other scene.
     - the name of an object: this object with each other object.
 
-    Pairs are returned in the order of their names. The order of `add` changes neither this order nor a bit of a result.
+    Pairs are returned in the order of their names, or by `closest` the nearest first. The order of `add` changes
+    neither this order nor a bit of a result.
 
     Two objects form a pair if the mask of each contains the group of the other, and if `allow` does not exclude them.
     Two unbounded objects (half-spaces, planes and height fields without a bottom) are never a pair. Objects may share a
@@ -441,7 +442,7 @@ class Scene:
             raise SceneError(f"closest: within is {within!r}, expected a distance, for example within=0.1")
         if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
             raise SceneError(
-                f"closest: k is {k!r}, expected a number of pairs, at least 1, or None for all pairs up to within"
+                f"closest: k is {k!r}, expected a number of pairs. Pass k=None with within= for all near pairs"
             )
         most = 1 if k is None and within == inf else k
         with self._locked(other):

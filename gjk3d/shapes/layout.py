@@ -187,7 +187,7 @@ def core_reach(kind: int, numbers: Array) -> Array:
 def core_inner(kind: int, numbers: Array) -> float:
     """Return the radius of a ball about a primitive's centre that is inside the primitive, or 0 if none is known.
 
-    For a point or a segment the radius is almost 0, because the centre is in the primitive.
+    A radius above 0 also tells that the centre is in the primitive, so that of a point or a segment is tiny.
     """
     if kind in (POINT, SEGMENT):
         return 1e-302  # below the least error of a pair, and not subnormal, which would be slow

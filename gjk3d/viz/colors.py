@@ -8,7 +8,7 @@ from typing import Any
 from gjk3d.wording import nearest
 
 #: Colours of A and B: orange and bluish green of Okabe and Ito, which are distinct for all kinds of colour vision.
-#: ``page.css`` has them too.
+#: ``gjk3d/templates/page.css`` has them too.
 COLORS = ("#E69F00", "#009E73")
 #: Colours of bodies in turn. Blue and vermilion are reserved for markers.
 PALETTE = (*COLORS, "#56B4E9", "#CC79A7", "#F0E442", "#8C8C8C")

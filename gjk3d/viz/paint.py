@@ -447,7 +447,7 @@ def _parted(points: Array, box: Box) -> bool:
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
     """Add items and return them with their actors: opaque items, then transparent items, then markers.
 
-    Transparent items are sorted from far to near of ``eye``, unless it is None.
+    Transparent items are sorted by their distance from ``eye``, the farthest first, or not at all if it is None.
     """
     # the order of transparent items that VTK computes since 9.4 would put them over markers
     if hasattr(plotter.renderer, "SetUseOIT"):

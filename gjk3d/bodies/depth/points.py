@@ -373,7 +373,8 @@ def point_scratch(looks: int) -> PointScratch:
 def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int) -> tuple[float, Array | None]:
     """Return a lower bound of the depth of two bodies by points, and the common point at this depth, or None.
 
-    B is at the pose row m in A's frame. ``first`` and ``looks`` are the numbers of points of `look_both`.
+    B is at the pose row m in A's frame. At most ``first`` vertices of each surface are tested, and then at most
+    ``looks`` further points of each surface.
     """
     points, w = np.empty((FOUND_ROWS, COLUMNS)), point_scratch(looks)
     look_both(tuple(m[:12].tolist()), noise, first, float(looks), surface_of(a), surface_of(b), w, points)

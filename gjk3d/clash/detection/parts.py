@@ -1,7 +1,7 @@
-"""Parts of an assembly. A part is a shape at a pose, and equal shapes are stored once.
+"""Parts of an assembly, and the default tolerance of each. A part is a shape at a pose.
 
-Poses in files are rounded, so copies whose stretches differ only by rounding share one shape. The slack of a part is
-the largest distance of its vertices from their positions in the file.
+Equal shapes are stored once. Poses in files are rounded, so copies whose stretches differ only by rounding share one
+shape. The slack of a part is the largest distance of its vertices from their positions in the file.
 """
 
 from __future__ import annotations

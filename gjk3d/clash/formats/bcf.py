@@ -721,7 +721,7 @@ def _in_metres(view: View, scale: float) -> View:
 
 
 def _same_view(a: View, b: View) -> bool:
-    """Return whether the points, planes and vectors to the right of two views are equal up to rounding."""
+    """Return whether the points, planes and rightward vectors of two views are equal up to rounding."""
     (points_a, normals_a), (points_b, normals_b) = map(_geometry, (a, b))
     slack = 1e-6 * math.dist(b.eye, b.target)
     equal_points = points_a.shape == points_b.shape and np.allclose(points_a, points_b, 1e-9, slack)

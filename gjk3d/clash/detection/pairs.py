@@ -259,8 +259,8 @@ class Twins:
 def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
     """Return the columns of findings in the frame of the assembly, from decisions in the frame of A.
 
-    ``which`` has the index of the decision of each pair, ``rows`` the pose row of part A, and ``slacks`` its slack,
-    which widens the bounds.
+    ``which`` has the index of the decision of each pair, ``rows`` the pose row of its part A, and ``slacks`` the
+    slack of the pair, which widens the bounds.
     """
     columns: dict[str, Any] = {
         name: column(name, [getattr(decision.clash, name) for decision in decisions])[which] for name in DECIDED

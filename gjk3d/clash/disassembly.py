@@ -198,7 +198,7 @@ def order(
     check_assembly(assembly, "order")
     units = _unit(_AXES if directions is None else directions)
     if not available():
-        raise ShapeError('order: manifold3d is missing, which unites outlines. Run pip install "gjk3d[clash]".')
+        raise ShapeError('order: manifold3d, which unites outlines, is missing. Run pip install "gjk3d[clash]".')
     parts = [part for part in assembly.parts if part.shape is not None]
     boxes = np.array([part.bounds for part in parts]).reshape(-1, 2, 3)
     size = float(np.linalg.norm(boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0))) if parts else 0.0
@@ -298,9 +298,10 @@ def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], in
 
 
 def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest subset of a group that no other part of it blocks, and the index of the direction, or None.
+    """Return the smallest subset of a group that can move, and the index of the direction, or None.
 
-    Subsets without the largest part of the group are preferred.
+    No other part of the group blocks the subset along this direction. Subsets without the largest part of the group
+    are preferred.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

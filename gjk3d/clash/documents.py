@@ -41,8 +41,8 @@ def parse_document(
 ) -> dict[str, Any]:
     """Return the parsed JSON text of a file that the command ``command`` of gjk3d wrote in schema version ``version``.
 
-    Errors start with ``where``, name ``what`` was expected, and end with ``cure``. ``hook`` is called with each object,
-    and its result replaces the object.
+    ``what`` describes the expected file in an error. Errors start with ``where`` and end with ``cure``. ``hook`` is
+    called with each object, and its result replaces the object.
     """
     try:
         document = json.loads(text, object_hook=hook)
@@ -69,7 +69,7 @@ def convert(value: Any, kind: type[T], where: str, ending: str = _DAMAGED) -> T:
     except (msgspec.ValidationError, RecursionError) as error:
         raise ParseError(f"{_fault(value, str(error), where)}{ending}") from None
     except UnicodeEncodeError as error:
-        raise ParseError(f"{where} has the text {error.object[:60]!r}, expected another value{ending}") from None
+        raise ParseError(f"{where} has the text {error.object[:60]!r}, expected valid Unicode{ending}") from None
 
 
 def _fault(value: Any, text: str, where: str) -> str:

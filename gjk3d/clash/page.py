@@ -461,10 +461,10 @@ class Packed:
 
 
 def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size: float, most: int) -> Packed:
-    """Return at most ``most`` of the worst findings of a report, which `readable` returned, in the format of the page.
+    """Return at most ``most`` of the worst findings of a report in the format of the page.
 
-    ``names`` has the number of each part by name. Positions are rounded to a billionth of ``size``, the size of the
-    assembly.
+    ``report`` is a result of `readable`. ``names`` has the number of each part by name. Positions are rounded to a
+    billionth of ``size``, the size of the assembly.
     """
     sentences: dict[str, int] = {}
     blocks: list[str] = []

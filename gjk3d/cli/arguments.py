@@ -94,7 +94,7 @@ def _flat(value: Any) -> list[float]:
         return [number for item in value for number in _flat(item)]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [float(value)]
-    raise TypeError(f"it has {json.dumps(value)[:40]}")
+    raise TypeError(f"an entry is {json.dumps(value)[:40]}")
 
 
 def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:

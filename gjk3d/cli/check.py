@@ -77,7 +77,7 @@ def check(
         hulls.
     unit
         The unit of files that state no unit, such as STL: mm, cm, m, in. If both files state a unit, this unit replaces
-        them. Models in different units are converted to one unit.
+        both. Models in different units are converted to one unit.
     json
         Print a JSON document.
     image

@@ -35,9 +35,9 @@ def diff(
     """List the findings that are new, changed or resolved between two clash reports.
 
     Two findings are compared if they have the same parts. If their kinds differ, the change is "kind". Lengths in JSON
-    are in the unit of the later report, and lengths in the table are in the unit of the table of that report. The exit
-    code is 1 if there are new findings other than touches, or if the kind of a finding is worse now, and otherwise 0.
-    In JUnit, these findings are the failures.
+    are in the unit of the later report. Lengths in the table are in the unit that is easiest to read. The exit code is
+    1 if there are new findings other than touches, or if the kind of a finding is worse now, and otherwise 0. In JUnit,
+    these findings are the failures.
 
     Parameters
     ----------

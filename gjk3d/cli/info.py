@@ -36,7 +36,7 @@ def info(
     unit
         The unit of the numbers in the file: mm, cm, m, in. It replaces a unit that the file states.
     check
-        Count the pairs of faces of each part that intersect each other.
+        Count the pairs of intersecting faces of each part.
     json
         Print a JSON document.
     """

@@ -221,7 +221,7 @@ class Closest(NamedTuple):
 def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, solid: bool) -> Closest | None:
     """Return the closest pair of one manager or of two managers, or None without pairs.
 
-    If ``single`` is given, only pairs with this object are compared. The first is returned of equally close pairs.
+    If ``single`` is given, only pairs with this object are compared. Of equally close pairs, the first is returned.
     """
     if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
         return None
@@ -235,7 +235,7 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
 
 
 def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> Closest:
-    """Return the closest pair for meshes that are not all convex. The first is returned of equally close pairs."""
+    """Return the closest pair for meshes that are not all convex. Of equally close pairs, the first is returned."""
     within, size = 0.0, query.distances_between_boxes[1]
     while not len(pairs := _near(query, within)):
         within = max(2.0 * within, _START * size)

@@ -223,8 +223,8 @@ class CollisionObject:
 class Objects:
     """The objects of a manager, and a scene for queries about them. The number of an object is its slot in the scene.
 
-    The scene has the convex hull of a convex mesh in place of the mesh. ``lender`` are other objects, whose meshes are
-    used again if they are equal.
+    The scene has the convex hull of a convex mesh in place of the mesh. Meshes of the objects
+    ``lender`` are used again if they are equal.
     """
 
     def __init__(self, lender: Objects | None = None) -> None:

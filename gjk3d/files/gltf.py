@@ -30,7 +30,7 @@ _FAN = 6  #: the mode of a fan of triangles
 
 
 def check_glb(data: bytes) -> tuple[bytes, int]:
-    """Return a GLB without cameras, and 0 declared triangles. Raise an error if the header or the glTF is wrong."""
+    """Return a GLB without cameras, and 0 as its declared number of triangles. Raise an error for wrong content."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise HeaderError(f"begins with {shown(data[:20])}, expected the 20 bytes of a GLB header")
     version, length, size = struct.unpack_from("<III", data, 4)
@@ -62,7 +62,10 @@ def packed(tree: dict[str, Any], binary: bytes) -> bytes:
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
-    """Return a glTF without cameras, and 0 declared triangles. Raise an error for invalid or unsupported content."""
+    """Return a glTF without cameras, and 0 as its declared number of triangles.
+
+    Raise an error for invalid or unsupported content.
+    """
     tree = _tree_of(data)
     _check_tree(tree, len(data))
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
@@ -137,7 +140,7 @@ def _refuse_extensions(tree: dict[str, Any]) -> None:
 
 
 def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
-    """Yield each index of an element: the index, the name of the list of the element, and the place of the index."""
+    """Yield each reference in a glTF: the index, the name of the list that it refers to, and the place of the index."""
     if "scene" in tree:
         yield tree["scene"], "scenes", "scene"
     for k, scene in enumerate(tree.get("scenes", [])):

@@ -368,7 +368,10 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
 
 
 def _unfold(scene: Any, promised: int) -> None:
-    """Triangulate non-convex polygons again, because trimesh splits all polygons as if they were convex."""
+    """Triangulate non-convex polygons again, because trimesh splits all polygons as if they were convex.
+
+    ``promised`` is the declared number of faces. Without more triangles than faces, nothing is changed.
+    """
     import trimesh
 
     meshes = [mesh for mesh in scene.geometry.values() if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)]

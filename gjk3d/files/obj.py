@@ -127,7 +127,7 @@ _FLAT = 0.999
 
 
 def unfolded(vertices: Array, faces: Ints) -> Ints:
-    """Return the triangles after polygons that were split into overlapping triangles are triangulated again.
+    """Return the triangles, with a new triangulation of each polygon that was split into overlapping triangles.
 
     Raise a HeaderError if such a polygon intersects itself.
     """

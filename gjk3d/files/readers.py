@@ -1,8 +1,8 @@
 """Checks of model files before a reader runs, and the nodes that a reader process returns.
 
-A header that declares more than its file can contain would exhaust the memory of a reader, and so would text that is
-split into lines and words although it is damaged. A truncated file may lose triangles without an error. Therefore each
-check compares the declared sizes with the bytes of the file. It returns the bytes for the reader and the number of
+A header that declares more than its file can contain would exhaust the memory of a reader. Damaged text that is split
+into lines and words may exhaust it too. A truncated file may lose triangles without an error. Therefore each check
+compares the declared sizes with the bytes of the file. It returns the bytes for the reader and the number of
 triangles that the reader must return, or 0 if the format does not declare this number.
 
 The unit of a Collada file and the number of its copies are read before trimesh reads the file.
@@ -68,7 +68,10 @@ def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, b
 
 
 def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
-    """Return the end of ``count`` lines from ``start``, and their number, which is smaller in a shorter text."""
+    """Return the end of ``count`` lines from ``start``, and their number, which is smaller in a shorter text.
+
+    With ``empty``, empty lines are counted.
+    """
     rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
     while rows < count and end < len(data):
@@ -100,7 +103,10 @@ def without_comments(data: bytes) -> bytes:
 
 
 def refuse_words(data: bytes, start: int, end: int, what: str) -> None:
-    """Raise an error if the text from ``start`` to ``end`` contains other words than numbers. ``what`` names them."""
+    """Raise an error if the text from ``start`` to ``end`` contains other words than numbers.
+
+    ``what`` is the name of this text in the error.
+    """
     for first in range(start, end, CHUNK):
         chunk = data[first : min(first + CHUNK, end)]
         strange = chunk.translate(None, _NUMBERS)
@@ -158,12 +164,15 @@ MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 32 << 20
 
 
 def unchecked(data: bytes) -> tuple[bytes, int]:
-    """Return the output of a reader process unchanged, and 0 declared triangles."""
+    """Return the output of a reader process unchanged, and 0 as its declared number of triangles."""
     return data, 0
 
 
 def check_zip(data: bytes) -> tuple[bytes, int]:
-    """Return a zip archive unchanged, and 0 declared triangles. Raise an error if it unpacks to too many bytes."""
+    """Return a zip archive unchanged, and 0 as its declared number of triangles.
+
+    Raise an error if it unpacks to too many bytes.
+    """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
@@ -183,7 +192,10 @@ _DEEPEST = 100  #: greatest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Return a Collada file unchanged, and 0 declared triangles. Raise an error for a DOCTYPE, NaN or many copies."""
+    """Return a Collada file unchanged, and 0 as its declared number of triangles.
+
+    Raise an error for a DOCTYPE, NaN or too many copies.
+    """
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")

@@ -406,7 +406,7 @@ def _triangles(triangulation: Any) -> Shape:
 
 
 def _welded(vertices: Any, faces: Any) -> tuple[Any, Any]:
-    """Return vertices and faces after vertices that differ only by rounding are merged."""
+    """Merge vertices that differ only by rounding, and return the vertices and the faces."""
     # elements with openings have copies of vertices whose coordinates differ in the last bits
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

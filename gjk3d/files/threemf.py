@@ -50,7 +50,10 @@ class _Model(NamedTuple):
 
 
 def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Return a 3MF archive unchanged, and 0 declared triangles. Raise an error if it is too large or lacks a model."""
+    """Return a 3MF archive unchanged, and 0 as its declared number of triangles.
+
+    Raise an error if it is too large or lacks a model.
+    """
     check_zip(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):

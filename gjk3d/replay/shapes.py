@@ -61,7 +61,7 @@ class Value(NamedTuple):
         raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}{CURE}")
 
     def fields(self, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Value]:
-        """Return the members of an object. Raise a ParseError if one is missing or has another name."""
+        """Return the members of an object. Raise a ParseError for a missing ``needed`` name, or for an unknown name."""
         for name in needed:
             self.peek(name)
         for name in self.raw:

@@ -165,7 +165,10 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
 
 @kernel
 def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
-    """Write the face in row k that the ray from the origin along n pierces to ``s``; return the ray's length, or -1."""
+    """Return the length of the ray from the origin along n to the face in row k that it pierces, or -1 without one.
+
+    The corners of this face are written to ``s``.
+    """
     e1 = perpendicular(n)
     e2 = cross(n, e1)
     for r in range(int(cache[k, 0])):
@@ -217,7 +220,7 @@ def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
 def solve_from_cache(
     c: Cores, max_distance: float, workspace: Workspace, cache: Array, k: int, out: Array, flags: Ints, row: int
 ) -> bool:
-    """Return whether the faces in row k prove the signed distance, and write it to ``row`` of the output of `solve`."""
+    """Return whether the faces in row k prove the signed distance. If so, write it to ``row`` of the output."""
     if cache[k, 0] > 0.0:
         depth = verified_depth(c, cache, k, workspace.simplex)
         if depth.code == CLOSED:

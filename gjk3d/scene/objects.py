@@ -74,8 +74,9 @@ _SPARE_BODIES = 8
 class Objects:
     """The objects of a scene, see the module's docstring.
 
-    The arrays ``rows`` (pose rows), ``which`` (numbers of shapes), ``bits`` (group and mask), ``starts`` (first integer
-    and first float of the packed shape), ``wild`` and ``births`` have one row per slot.
+    These arrays have one row per slot: ``rows`` (pose rows), ``which`` (numbers of shapes), ``bits`` (group and mask),
+    ``starts`` (first integer and first float of the packed shape), ``wild`` (1 for a support mapping of a user), and
+    ``births`` (the version in which the object was added).
     """
 
     __slots__ = (
@@ -263,15 +264,19 @@ class Objects:
     def side(
         self, fresh: int, ordered: bool, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0
     ) -> Side:
-        """Return the scene in the form of the kernels. ``floors`` and ``bits`` replace those of the scene."""
+        """Return the scene in the form of the kernels.
+
+        ``fresh`` is the slot whose box is still to be fitted, or -1. With ``ordered``, the result has the ranks of the
+        names. ``floors`` and ``bits`` replace those of the scene. ``shift`` is the number of the first shape.
+        """
         tree, ranks = self.tree, self.ranks if ordered else _NONE
         bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
         return Side(self.which, self.rows, bits, ranks, tree.boxes, tree.links, tree.state, floors, shift, fresh)
 
     def settle_but_one(self) -> int:
-        """Update the scene as `settle` does, except for the box of an object that is the only change.
+        """Update the scene as `settle` does, but not the box of a moved object if its motion is the only change.
 
-        Returns the slot of this object, whose leaf the caller moves before it clears ``moved``, or -1.
+        Returns the slot of this object, or -1. The caller must move the leaf of the object, and then clear ``moved``.
         """
         moved = self.moved
         others = len(self._swept) or self._fresh or len(self.shapes) != len(self.pairs.shapes)
@@ -380,7 +385,7 @@ class Objects:
         return settled[number] if number < len(settled) else list(self.shapes)[number]
 
     def translated(self, partner: Objects) -> Ints:
-        """Return the array ``bits`` of another scene in the bits of this scene. Groups are matched by name."""
+        """Return the groups and masks of another scene as bits of this scene. Groups are matched by name."""
         if partner.groups == self.groups:
             return partner.bits
         theirs = partner.bits

@@ -143,7 +143,10 @@ def first_of_one(
     shapes: Shapes, side: Side, faces: Faces, origin: Vec3, direction: Vec3, most: float, stack: Ints2,
     wide: WideStack, out: Array2,
 ) -> int:  # fmt: skip
-    """Write the result of one ray to row 0, and its slot to row SLOT; return the code of `first_of`, or NO_RAY."""
+    """Write the result of one ray to row 0, and the slot of its hit to row SLOT; return the code, see `first_of`.
+
+    The code is NO_RAY if the origin or the direction is invalid.
+    """
     place(shapes, side)
     if not is_ray(origin, direction):
         return NO_RAY
@@ -178,7 +181,10 @@ _CHUNK = 4096  #: greatest number of rays of one call, so that Ctrl-C works
 
 
 class Planes:
-    """Planes and trees of the shapes ``pairs`` of a scene. They are added when a ray first needs them, see `Faces`."""
+    """Planes and trees of the shapes of a scene. They are added when a ray first needs them, see `Faces`.
+
+    ``pairs`` is the `ShapeStore` of the scene.
+    """
 
     __slots__ = ("faces", "kept", "pairs", "used")
 

@@ -180,7 +180,10 @@ class Assembly:
 
 
 def upward(model: Assembly | Report, up: str = "") -> Vector:
-    """Return the up direction as a unit vector: the axis ``up``, or for "" y if all files are glTF, and otherwise z."""
+    """Return the up direction as a unit vector: the axis ``up``.
+
+    If ``up`` is "", the axis is y if all files of the model are glTF, and otherwise z.
+    """
     if up not in ("", "x", "y", "z"):
         raise ShapeError(f"up is {up!r:.80}, expected '', 'x', 'y' or 'z'")
     if up:
@@ -190,7 +193,7 @@ def upward(model: Assembly | Report, up: str = "") -> Vector:
 
 
 def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[str]]:
-    """Convert the parts of all files to one unit. Return it and notes. ``stated`` is the unit that the user set."""
+    """Convert the parts of all files to one unit. Return this unit and notes. ``stated`` is the unit of the user."""
     read = [file for file in files if any(part.shape for part in file.parts)]
     target, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(stated))
     for file, factor in zip(read, factors, strict=True):
@@ -244,8 +247,9 @@ _UNREAD = (
 class File:
     """A model file with its parts, or with the error that reading it raised.
 
-    ``prefix`` is the name of a part without a path, and the first step of the names if there are ``several`` files.
-    With ``bodies``, each solid of a part becomes a separate part.
+    ``prefix`` is the name of the file in the names of parts. It is the name of a part that has no name in the file. If
+    the assembly has ``several`` files, it is also the first step of all names. With ``bodies``, each solid of a part
+    becomes a separate part.
     """
 
     def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes, bodies: bool = False) -> None:
@@ -381,7 +385,7 @@ def _several(parts: list[AssemblyPart]) -> list[str]:
 
 
 class _Spacing:
-    """The spacings of the vertices of parts after the rounding of coordinates and of the matrices of nodes."""
+    """The spacings of the vertices of parts, due to the rounding of the coordinates and of the matrices in a file."""
 
     def __init__(self, graph: Any) -> None:
         edges = {child: data["matrix"] for (_, child), data in graph.transforms.edge_data.items() if "matrix" in data}

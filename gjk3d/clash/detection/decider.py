@@ -78,8 +78,8 @@ LOOKED_AT = 65536  #: the largest number of pairs of intersecting faces that are
 def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array | None]:
     """Return a lower bound of the depth of the overlap of two parts, and the sample point that gives the bound.
 
-    A point inside both parts is the centre of a ball in each part, whose radius is the distance to the surface. A
-    separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
+    A point inside both parts is the centre of a ball in each part. The radius of a ball is the distance to the surface.
+    A separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
     intersection ``shared``, and a few are inside of it. If ``shared`` is None, the sample points are the points of each
     surface that are inside of the other part. A surface has no sample points if the other part is open.
     """

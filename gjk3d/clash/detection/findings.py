@@ -52,7 +52,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError("its values are in too many levels of brackets") from None
+        raise ValueError("the values are in too many levels of brackets") from None
 
 
 _LARGEST = 1 << 24  #: the largest size of a file of rules in bytes
@@ -327,8 +327,8 @@ _SPARE = 1024  #: the stored findings are sorted and cut when their number excee
 class Findings:
     """The findings of a run.
 
-    The worst ``most`` findings are stored, and the others are counted. If ``most`` is None, all are stored. `seen` is
-    the set of those ids of ``watched`` that findings of the run have. ``callback`` is called with each finding.
+    The worst ``most`` findings are stored, and the others are counted. If ``most`` is None, all are stored. ``watched``
+    are ids, and `seen` is the set of those that the run has found. ``callback`` is called with each finding.
     """
 
     def __init__(

@@ -108,8 +108,8 @@ PART_OF_TOLERANCE = 1.0 / 8.0
 class Alike(NamedTuple):
     """Groups of pairs that share a decision.
 
-    ``group`` has the number of the group of each pair, and ``slack`` its slack. ``first`` has the pair of each group
-    that is decided, and ``rows`` the pose row of B in the frame of A for this pair.
+    ``group`` has the number of the group of each pair, and ``slack`` its slack. Only one pair of each
+    group is computed. ``first`` has the number of this pair, and ``rows`` its pose row of B in the frame of A.
     """
 
     group: Ints
@@ -182,7 +182,7 @@ def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
 
 
 def _distinct(key: Array) -> tuple[Ints, Ints]:
-    """Return the first index of each distinct row, ascending, and for each row the number of its distinct row."""
+    """Return the first index of each distinct row, ascending, and for each row the number of the equal distinct row."""
     bits: Any = np.ascontiguousarray(key + 0.0, dtype=np.float64).view(np.uint64)
     odd = np.random.default_rng(1).integers(0, 2**63, key.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = bits ^ (bits >> np.uint64(29))
@@ -259,8 +259,8 @@ class Twins:
 def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
     """Return the columns of findings in the frame of the assembly, from decisions in the frame of A.
 
-    ``which`` has the index of the decision of each pair, ``rows`` the pose row of part A, and ``slacks`` its slack,
-    which widens the bounds.
+    ``which`` has the index of the decision of each pair, ``rows`` the pose row of its part A, and ``slacks`` the
+    slack of the pair, which widens the bounds.
     """
     columns: dict[str, Any] = {
         name: column(name, [getattr(decision.clash, name) for decision in decisions])[which] for name in DECIDED

@@ -196,7 +196,7 @@ def guid(*names: str) -> str:
 
 
 def as_guid(name: str) -> str:
-    """Return a name that is a GUID in lower case, and otherwise the GUID of the name."""
+    """Return ``name`` in lower case if it is a GUID, and otherwise the GUID of the name."""
     return name.lower() if _GUID.fullmatch(name) else guid(name)
 
 
@@ -212,7 +212,7 @@ def _write_xml(archive: zipfile.ZipFile, name: str, root: Element) -> None:
 
 
 def _check_total(entries: list[zipfile.ZipInfo]) -> None:
-    """Raise an error for an archive that is too large for `read_bcf`, which does not read pictures."""
+    """Raise an error for an archive that is too large for `read_bcf`. The sizes of pictures are not counted."""
     size = sum(entry.file_size for entry in entries if not entry.filename.endswith(".png"))
     if len(entries) > MAX_ENTRIES or size > MAX_ALL:
         raise ParseError(
@@ -261,7 +261,7 @@ def _extensions() -> Element:
 
 
 def _created(issue: Issue, now: str) -> str:
-    """Return the creation date of a topic: ``now``, or the date of the earliest decision, comment or view before it."""
+    """Return the creation date of a topic: the earliest of ``now`` and the dates of decisions, comments and views."""
     dated = (issue.state, issue.assignee, *issue.comments, *issue.views)
     return min([now, *(item.at for item in dated if item is not None and item.at)])
 
@@ -418,7 +418,7 @@ class FromBcf(NamedTuple):
     triage : Triage
         The decisions about findings of the report.
     notes : tuple of str
-        Notes on topics without a finding and on statuses that are not a state, with the file and the topic.
+        Notes on topics without a finding and on unknown statuses, with the file and the topic.
     """
 
     triage: Triage
@@ -575,7 +575,10 @@ def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
 
 
 def _by_other_kinds(report: Report) -> dict[str, Clash]:
-    """Return the findings by the GUIDs of topics: the GUIDs that findings of the same pair with other kinds have."""
+    """Return each finding by the GUIDs that its topic would have if the finding had another kind.
+
+    A topic of an earlier report is found by such a GUID if the kind of its finding has changed.
+    """
     guids = {part.name: part.guid for part in report.parts if part.guid}
     return {
         guid(clash_id(kind, *sides)): clash

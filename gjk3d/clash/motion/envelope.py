@@ -3,8 +3,9 @@
 A slice contains the swept volume of a convex piece of the body in one step of the motion, so a gap between pieces can
 remain free. The union of the slices takes most of the time. Steps between equal poses have one slice.
 
-A body is cut into convex pieces along the planes of its faces. A dent has a reflex edge, and the plane of one of its
-faces cuts the dent (Chazelle 1984, "Convex partitions of polyhedra: a lower bound and worst-case optimal algorithm").
+A body is cut into convex pieces along the planes of its faces. A dent has a reflex edge, and the plane of a face
+at this edge cuts the dent (Chazelle 1984, "Convex partitions of polyhedra: a lower bound and worst-case optimal
+algorithm").
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def swept(
         raise ShapeError(f"swept: form is {form!r}, expected 'slices' or 'hull'")
     if form == "slices" and not available():
         raise ShapeError(
-            "swept: manifold3d is missing, which computes the union of the slices."
+            "swept: manifold3d, which computes the union of the slices, is missing."
             " Run pip install \"gjk3d[clash]\", or use form='hull'."
         )
     movement = movement_of(motion, assembly.unit)
@@ -160,7 +161,7 @@ def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
 
 
 def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
-    """Yield the slices of the pieces of a part of size ``size``. A slice has several steps if there are too many."""
+    """Yield the slices of the pieces of a part of size ``size``. A slice has several steps if there are many steps."""
     for points in pieces:
         steps = _steps(points, track, _BEND * size)
         few = -(-len(steps) * len(pieces) // _HULLS)
@@ -257,7 +258,7 @@ def _cut(piece: Any) -> list[Any]:
 
 
 def _plane(piece: Any) -> tuple[Array, float] | None:
-    """Return the normal and offset of the plane of faces with the longest reflex edges in total, or None."""
+    """Return the normal and offset of the face plane whose reflex edges are longest in total, or None without any."""
     points, faces = arrays_of(piece)
     size = float(np.ptp(points, axis=0).max())
     normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])

@@ -106,7 +106,7 @@ class Track(NamedTuple):
 
 
 def solved(tracks: Mapping[str, Track], size: float) -> dict[str, float]:
-    """Return the errors above rounding, `Track.slack`, of the tracks from joints, by the names of the parts."""
+    """Return `Track.slack` of each track from joints by the name of the part, if this error is above rounding."""
     return {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
 
 
@@ -230,7 +230,7 @@ class Movement:
     notes : sequence of str
         Notes on the motion for the report.
     source : str
-        The file of the motion, which errors of `place` name.
+        The path of the file of the motion. Errors of `place` start with it.
 
     Raises
     ------

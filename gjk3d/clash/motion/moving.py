@@ -151,7 +151,7 @@ class Timeline:
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
-        """Return a time until which the gap is certified to exceed ``clearance``, and a time at which it is smaller.
+        """Return a time until which the gap certainly exceeds ``clearance``, and a time at which the gap is smaller.
 
         The certified interval starts at ``begin``. Both times are ``end`` if the interval reaches ``end``. ``end`` may
         be before ``begin``.

@@ -113,7 +113,7 @@ _LENGTHS = (
 
 
 def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | None:
-    """Return the earlier report ``source``, or read it from a JSON file without its triangles. None returns None."""
+    """Return the earlier report ``source``, which is read if it is the path of a JSON file. None returns None."""
     if isinstance(source, Report) and source.left_out:
         raise ParseError("the baseline contains only the worst findings. Make it again with check(..., keep=None).")
     return source if source is None or isinstance(source, Report) else read_report(source)

@@ -28,7 +28,7 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 
 def noise(clash: Clash, report: Report) -> float:
-    """Return the error of the lengths of a finding that the rounding of the numbers in its files causes."""
+    """Return the error of the lengths of a finding due to the rounding of the numbers in the files of its parts."""
     error = clash.tolerance or 0.0
     if error == 0.0 or report.settings.get("tolerance_from") == BY_DEFAULT:
         return error
@@ -58,7 +58,7 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
 
 
 def gap(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the gap of two parts as text, which is never negative. For an overlap the text is empty."""
+    """Return the gap of two parts as text. Its bounds are never negative. For an overlap the text is empty."""
     if clash.depth or clash.distance is None or clash.distance < 0.0:
         return ""
     return _format(clash, clash.distance, partial(wording.format_bounds, least=0.0), unit, error)

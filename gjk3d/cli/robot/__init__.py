@@ -27,7 +27,7 @@ from gjk3d.wording import expected_names
 @Parameter(name="*", show=False)
 @dataclass(frozen=True)
 class OldOptions:
-    """The options of ``gjk3d robot URDF`` without a command, which help does not show."""
+    """The options of ``gjk3d robot URDF`` without a command. The help does not show them."""
 
     check: str | None = None
     random: int | None = None
@@ -60,7 +60,7 @@ class OldOptions:
         if self.output.csv and mode in ("", "--acm"):
             raise UsageError("--csv needs configurations or a path. Name them with --check, --random or --path.")
         if self.picture is not None and mode == "--acm":
-            raise UsageError("--picture shows configurations or a path, and --acm has neither. Leave it out.")
+            raise UsageError("--picture shows configurations or a path, and --acm has neither. Leave out --picture.")
         at_least(samples=self.samples, top=self.top, seed=self.seed)
 
 

@@ -162,7 +162,10 @@ def _order(header: list[str], names: tuple[str, ...], where: str, robot: Robot) 
 
 
 def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
-    """Return a text for each coordinate of a configuration that is outside of its limits, such as "j1 2 is above 1"."""
+    """Return a text for each coordinate of a configuration that is outside of its limits.
+
+    A text has the name, the value and the limit, for example "j1 2 is above 1".
+    """
     names = columns(robot)
     return [
         f"{names[k]} {q[k]:g} is {'below' if q[k] < robot.lower[k] else 'above'} "
@@ -343,7 +346,7 @@ MODEL, NO_SURROUNDINGS, OUTPUT, RUN = Model(), Surroundings(), Output(), Run()
 
 
 def at_least(**options: int | None) -> None:
-    """Raise a UsageError for a number below 1, or for a seed below 0. Names are those of the options."""
+    """Raise a UsageError if an option is below 1, or a seed below 0. ``options`` has the values by name."""
     for name, value in options.items():
         least = 0 if name == "seed" else 1
         if value is not None and value < least:

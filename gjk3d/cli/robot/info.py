@@ -251,7 +251,7 @@ def pairs(
 ) -> None:
     """Find the pairs of links that need no check, and write them as an SRDF.
 
-    These pairs share a joint, always collide, or never collide. Pairs that never collide are proven if possible.
+    These pairs share a joint, always collide, or never collide. If possible, it is proven that a pair never collides.
 
     Parameters
     ----------

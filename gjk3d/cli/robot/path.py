@@ -129,7 +129,7 @@ def path(
 
 
 class PathResult(NamedTuple):
-    """The result of a path, whose fields are also the keys of the JSON document."""
+    """The result of the check of a path. The names of its fields are also the keys of the JSON document."""
 
     status: str  #: FREE, HIT or UNRESOLVED
     edges: int  #: the number of edges of the path

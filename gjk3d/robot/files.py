@@ -100,7 +100,10 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro. ``unread`` contains the names that xacro has not read, since xacro ignores them."""
+    """The arguments of a xacro. ``unread`` contains the names that xacro has not read.
+
+    The package xacro ignores arguments that a file does not use.
+    """
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__({name: str(value) for name, value in arguments.items()})

@@ -270,7 +270,7 @@ def choose_greedily(
 
 
 def _greedy(points: Array, reach: Array, edge: float) -> tuple[Ints, Ints]:
-    """Return the indices of chosen points that reach all points, and for each point an index into this array."""
+    """Return the indices of chosen points that reach all points, and which of these reaches each point."""
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))

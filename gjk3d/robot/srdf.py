@@ -354,7 +354,7 @@ def _xml(element: Element) -> str:
 
 
 def _states(top: Place) -> dict[str, State]:
-    """Return the named poses of an SRDF. The key is the name, or group/name if several groups have that name."""
+    """Return the named poses of an SRDF. The key is the name, or group/name if several poses have that name."""
     places = list(top.children("group_state"))
     names = [place.text("name") for place in places]
     counts = Counter(names)

@@ -71,7 +71,7 @@ class Checker(PlanningScene):
         more. A mesh with a unit is scaled to metres. A Scene of meshes in another unit is refused, because the poses of
         the Scene are in that unit too.
     touching : iterable of (str, str)
-        Links and obstacles that may touch, such as the base and the floor.
+        Pairs of a link and an obstacle that may touch, such as the base and the floor.
     margin : float
         Pairs closer than this count as colliding, in the robot's unit. `set_margin` sets the margin of single pairs.
 
@@ -1087,7 +1087,7 @@ class Checker(PlanningScene):
             As in `trajectory_free`.
         excess : float
             Greatest distance of a point in a piece from the swept volume, in the robot's unit. The polytope around a
-            curved shape and the hull of a non-convex body reach farther. The ``excess`` of the result includes them.
+            curved shape and the hull of a non-convex body reach farther. The ``excess`` of the result includes this.
         links : collection of str, optional
             Names of links or attached objects. The default is all of them.
 

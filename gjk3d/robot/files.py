@@ -171,7 +171,7 @@ class Place:
         return Place(children[0], f"{self.where}, <{tag}>") if children else None
 
     def need(self, tag: str) -> Place:
-        """Return the only child with a tag. A missing child is a `ParseError`."""
+        """Return the only child with a tag. A missing child raises `ParseError`."""
         child = self.child(tag)
         if child is None:
             raise ParseError(f"{self.where} lacks the element <{tag}>. Add this element, or export the file again")

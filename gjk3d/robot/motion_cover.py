@@ -235,7 +235,8 @@ def _by_capsules(
 ) -> tuple[float, float, float]:
     """Return the lengths backward and forward over which balls and capsules prove the slots a and b apart.
 
-    The third result is the relative tolerance for GJK, if these lengths are less than ``backward`` and ``forward``.
+    The lengths ``backward`` and ``forward`` are wanted. If one of them is not reached, GJK follows, and the third
+    result is its relative tolerance.
     """
     balls, floor, v = work.frames.balls, bound.floor, bound.v
     m, f = (a, b) if bound.first_moves else (b, a)

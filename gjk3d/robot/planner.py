@@ -525,7 +525,7 @@ def check_draws(request: Request) -> float:
 
 
 def one_row(robot: Robot, q: Row, name: str) -> Array:
-    """Check one configuration and return it as an array (dof,). A stack is a `RobotError`."""
+    """Check one configuration and return it as an array (dof,). A stack raises `RobotError`."""
     rows, stacked = robot.configurations(q, name)
     if stacked:
         raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
@@ -536,7 +536,7 @@ def one_row(robot: Robot, q: Row, name: str) -> Array:
 def _containing(robot: Robot, request: Request, rows: Array) -> JointSpace:
     """Return the joints that move, with bounds that contain the configurations ``rows``.
 
-    Default bounds are extended to the configurations. A configuration outside the user's bounds is a `RobotError`.
+    Default bounds are extended to the configurations. A configuration outside the user's bounds raises `RobotError`.
     """
     space = joint_space(robot, request.joints, request.lower, request.upper)
     moved = rows[:, space.columns]

@@ -401,7 +401,7 @@ class Edges(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """The samples of edges that are in the lanes, and the samples that follow."""
+    """The samples that are in the lanes, and the samples that follow."""
 
     edges: Edges
     edge: Ints1  #: index of the edge in each lane
@@ -505,7 +505,7 @@ def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
 
 @kernel
 def _next_edge(samples: Samples) -> None:
-    """Store the next sample of the present edge, and advance to the next edge without a hit."""
+    """Store the next sample of the present edge, and advance to the next edge that has no hit so far."""
     next, edges, e = samples.next, samples.edges, samples.next[_EDGE]
     if e >= next[_START] and edges.which[e] == FREE:
         edges.at[e] = next[_SAMPLE]

@@ -310,7 +310,7 @@ def _round_points(points: Array) -> Array:
 
 @kernel
 def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
-    """Return the point f[o : o + 3], given in the frame of slot k, in world coordinates. rows[k] is the slot's pose."""
+    """Return in world coordinates the point f[o : o + 3] of the frame of slot k. rows[k] is the pose of the slot."""
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -516,7 +516,7 @@ def in_metres(shape: Any, what: str) -> Any:
 
 
 def names_in(value: Any, what: str) -> tuple[str, ...]:
-    """Return the names of an iterable. A single text, or an item that is not a name, is a `RobotError`."""
+    """Return the names of an iterable. A single text, or an item that is not a name, raises `RobotError`."""
     if isinstance(value, str):
         raise RobotError(f"{what} is the text {value!r}, expected names in a list, for example [{value!r}]")
     if not isinstance(value, Iterable):
@@ -528,7 +528,7 @@ def names_in(value: Any, what: str) -> tuple[str, ...]:
 
 
 def one_pose(pose: OnePose, name: str) -> Array:
-    """Return a copy of a pose as a matrix. A stack is a `RobotError`."""
+    """Return a copy of a pose as a matrix. A stack of poses raises `RobotError`."""
     rows, stacked = pose_rows(pose, name, single=True)
     if stacked:
         raise RobotError(f"the {name} is a stack of poses, expected one (4, 4) pose")

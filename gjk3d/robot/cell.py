@@ -124,7 +124,7 @@ class Cell(NamedTuple):
         return poses
 
     def bodies(self, memory: Memory, *, fresh: bool = False) -> Bodies:
-        """Return the pairs with bodies and scratch memory: the memory of this thread, or a new one if ``fresh``."""
+        """Return the pairs with bodies. They use the scratch memory of this thread, or a new one if ``fresh``."""
         # without pairs with bodies the scratch memory is not used, so none is allocated
         scratch = new_tree_scratch() if fresh and len(self.body_pairs) else tree_scratch()
         return Bodies(self.store, self.body_pairs, memory.body_order, scratch)
@@ -256,7 +256,7 @@ class Base:
         self.pairs: Ints = pairs.astype(np.int64)
 
     def with_pairs(self, pairs: Ints, robot: Robot | None = None) -> Base:
-        """Return a base with other pairs of units (n, 2), and with another robot with the same slots if it is given."""
+        """Return a base with other pairs of units (n, 2). A given ``robot`` must have the same slots."""
         new = object.__new__(Base)
         new.robot, new.slots, new.units, new.pairs = robot or self.robot, self.slots, self.units, pairs
         return new
@@ -352,7 +352,8 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
     """Return `Layout.pairs` and `Layout.subs` of the pairs of exact units, and the slots (n, 2) of all other pairs.
 
-    ``pairs`` (n, 2) contains numbers of units.
+    ``pairs`` (n, 2) contains numbers of units. ``exact`` (slots,) is True if the outline of a slot is its shape. A unit
+    is exact if all its slots are.
     """
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)

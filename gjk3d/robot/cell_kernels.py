@@ -1,12 +1,12 @@
-"""Kernels that test the pairs of a cell, one configuration after another: kinematics, simple shapes, hulls, bodies.
+"""Kernels that compute the poses of a cell and test its pairs, one configuration after another.
 
 A slot is a shape that is fixed to a link or to the world. A row of `solve` contains the 12 numbers of a distance query:
 the distance, its lower and upper bound, the normal, and the points on both shapes.
 
 A pair is a row with two slots and the range of its sub-pairs. If there are sub-pairs, the two slots are hulls around
 several convex pieces. The pieces are tested only if the hulls are not far enough apart. `pair_collides` tests whether a
-pair collides, and `nearest_in_pair` computes the distance of a pair. The entries differ in the pairs that they test and
-in their limits.
+pair collides, and `nearest_in_pair` computes the distance of a pair. The entries, which are the functions that Python
+calls, differ in the pairs that they test and in their limits.
 
 A half-space is always the second slot of a pair. Its ball is infinite, and it has no capsule.
 
@@ -511,9 +511,10 @@ class Near(NamedTuple):
 
 @entry
 def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) -> int:
-    """Write a row of `solve` to ``out``, and the number to ``pair``, for each pair not proven farther than ``most``.
+    """Write a row of `solve` for each near pair to ``out``, and the numbers of these pairs to ``pair``.
 
-    ``out`` and ``pair`` have memory for all pairs. Return the number of written rows, or `REFUSED` if q is not finite.
+    A pair is near if it is not proven farther apart than ``most``. ``out`` and ``pair`` have memory for all pairs.
+    Return the number of written rows, or `REFUSED` if q is not finite.
     """
     chain, layout, frames, solver, axes, gaps = task
     balls, rows, floats, starts = frames.balls, frames.rows, layout.floats, layout.starts

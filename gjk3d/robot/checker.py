@@ -71,7 +71,7 @@ class Checker(PlanningScene):
         more. A mesh with a unit is scaled to metres. A Scene of meshes in another unit is refused, because the poses of
         the Scene are in that unit too.
     touching : iterable of (str, str)
-        Links and obstacles that may touch, such as the base and the floor.
+        Pairs of a link and an obstacle that may touch, such as the base and the floor.
     margin : float
         Pairs closer than this count as colliding, in the robot's unit. `set_margin` sets the margin of single pairs.
 
@@ -414,10 +414,10 @@ class Checker(PlanningScene):
     def gradient(self, q: Rows, *, depth: Depth = "fast") -> Array:
         """Return the gradient of the clearance, or zero if no pair is checked.
 
-        Each entry is the dot product of the normal and the velocity of the second nearest point relative to the first,
-        per unit of that joint. If several pairs tie, the gradient of one of them is returned. In overlap with a
-        non-convex body the gradient belongs to the separating translation that was found. Such a gradient may jump
-        between nearby configurations.
+        The entry of a joint value is the dot product of the normal and the relative velocity of the two nearest points
+        (second minus first) per unit rate of that joint value. If several pairs tie, the gradient of one of them is
+        returned. In overlap with a non-convex body the gradient belongs to the separating translation that was found.
+        Such a gradient may jump between nearby configurations.
 
         Parameters
         ----------
@@ -601,7 +601,8 @@ class Checker(PlanningScene):
         resolution : float or (dof,) float
             Greatest change of any joint value from one sample to the next, or one such number for each joint value.
         tolerance : float
-            Greatest width of the interval that contains the first collision of a proof, as a share of the motion.
+            With ``certify``, the greatest width of the interval in which the first collision is proven to be, as a
+            share of the motion.
         workers : int
             Threads for a stack.
 
@@ -728,8 +729,8 @@ class Checker(PlanningScene):
             Distance in the robot's unit that is added to the margins of all pairs.
         touching : collection of (str, str)
             Pairs of links and objects that touch at the start or at a goal, such as a cup and its table. Along the path
-            such a pair comes no closer than at the start or goal where it is closest, up to 1e-6. Both must consist of
-            convex shapes.
+            such a pair comes at most 1e-6 closer than its least distance at the start and the goals. Both must consist
+            of convex shapes.
         certify : bool
             False returns the path without a proof, with the status UNPROVEN.
         range : float
@@ -997,7 +998,8 @@ class Checker(PlanningScene):
             Greatest change of any joint value from one sample to the next, or one such number for each joint value. The
             translation and the angle of a moving obstacle change by at most the least of these numbers.
         tolerance : float
-            Greatest width of the time interval that contains the first contact of a proof, in the unit of the times.
+            With ``certify``, the greatest width of the time interval in which the first contact is proven to be, in
+            the unit of the times.
         workers : int
             Threads.
 
@@ -1085,7 +1087,7 @@ class Checker(PlanningScene):
             As in `trajectory_free`.
         excess : float
             Greatest distance of a point in a piece from the swept volume, in the robot's unit. The polytope around a
-            curved shape and the hull of a non-convex body reach farther. The ``excess`` of the result includes them.
+            curved shape and the hull of a non-convex body reach farther. The ``excess`` of the result includes this.
         links : collection of str, optional
             Names of links or attached objects. The default is all of them.
 

@@ -46,7 +46,10 @@ class Joined(NamedTuple):
 
 
 def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> Joined:
-    """Return the tree of several robots. Names are prefixed by the name of their part and a slash."""
+    """Return the tree of several robots. The arguments are those of `Robot.join`.
+
+    Names are prefixed by the name of their part and a slash.
+    """
     _check(parts, on, joints)
     # Joints are listed part by part, so the columns of a part are contiguous: the joint that attaches the part comes
     # first, then the joints of its robot.
@@ -130,7 +133,10 @@ def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tu
 def _numbered(
     items: Iterable[tuple[Geometry, tuple[Body, ...]]],
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return all bodies and all geometries of ``items``, and set their indices to each other."""
+    """Return all bodies and all geometries of ``items``.
+
+    Each body gets the index of its geometry, and each geometry the range of its bodies.
+    """
     bodies: list[Body] = []
     geometries: list[Geometry] = []
     for geometry, shapes in items:

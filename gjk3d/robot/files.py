@@ -100,7 +100,10 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro. ``unread`` contains the names that xacro has not read, since xacro ignores them."""
+    """The arguments of a xacro. ``unread`` contains the names that xacro has not read.
+
+    The package xacro ignores arguments that a file does not use.
+    """
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__({name: str(value) for name, value in arguments.items()})
@@ -168,7 +171,7 @@ class Place:
         return Place(children[0], f"{self.where}, <{tag}>") if children else None
 
     def need(self, tag: str) -> Place:
-        """Return the only child with a tag. A missing child is a `ParseError`."""
+        """Return the only child with a tag. A missing child raises `ParseError`."""
         child = self.child(tag)
         if child is None:
             raise ParseError(f"{self.where} lacks the element <{tag}>. Add this element, or export the file again")

@@ -161,14 +161,20 @@ def _body_gaps(
 
 
 def _spans(pairs: int, count: int) -> Iterator[slice]:
-    """Yield slices of ``count`` configurations whose results fit into memory at once, or no slice without pairs."""
+    """Yield slices of ``count`` configurations, each so short that its results fit into memory.
+
+    Without pairs, yield nothing.
+    """
     size = max(1, _AT_ONCE // max(pairs, 1))
     for start in range(0, count if pairs else 0, size):
         yield slice(start, min(start + size, count))
 
 
 def hits(cell: Cell, rows: Array, first: int) -> Ints:
-    """Return for each configuration the number of a pair, from ``first`` on, closer than its margin, or `FREE`."""
+    """Return for each configuration the number of a pair that is closer than its margin, or `FREE`.
+
+    Only pairs with the number ``first`` or a greater number are tested.
+    """
     answer, numbers = np.full(len(rows), FREE, dtype=np.int64), np.arange(first, len(cell.slots))
     for span in _spans(len(numbers), len(rows)):
         near = _near(cell, rows[span], numbers, cell.margins[first:])
@@ -233,7 +239,7 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
-    """Replace a row of ``out`` and ``which`` if a general pair is nearer and within ``most``.
+    """Replace the rows of ``out`` and ``which`` where a general pair within ``most`` is nearer than the pair so far.
 
     Both arrays contain the result of `gjk3d.robot.cell_kernels.clearance_many`.
     """

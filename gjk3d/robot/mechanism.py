@@ -201,8 +201,8 @@ class Mechanism:
             widths = ((joint, columns.stop - columns.start) for joint, columns in self.columns.items())
             joints = [joint if width == 1 else f"{joint} ({width} numbers)" for joint, width in widths]
             raise RobotError(
-                f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}) for the joints "
-                + (listed(joints) or "no joints")
+                f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}) for these joints: "
+                + (listed(joints) or "none")
             )
         # Writable arrays only, so that kernels are compiled once. A float64 stack in C order is not copied.
         rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W", "A"])
@@ -317,7 +317,10 @@ class Mechanism:
 
 
 def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
-    """Return a number for each link, equal for links joined by fixed joints unless the parent is in ``unwelded``."""
+    """Return a number for each link. Links that are joined by fixed joints have the same number.
+
+    A fixed joint does not count if its parent link is in ``unwelded``.
+    """
     number = np.arange(len(chain.parent), dtype=np.int64)
     for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
         if above >= 0 and kind == FIXED and above not in unwelded:

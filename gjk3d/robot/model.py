@@ -160,7 +160,7 @@ class Robot(PairedLinks):
     name : str
         The name in the file.
     source : Path
-        The URDF.
+        The file that was read: a URDF, a xacro or an MJCF.
     links : tuple of str
         Names of the links, parents first. The number of a link is its index in this tuple.
     joints : tuple of Joint or None

@@ -1,8 +1,8 @@
 """Motion bounds: upper bounds of the relative motion of the shapes of a pair on a line between configurations.
 
-Each joint between two shapes moves them relative to each other by at most its translation, or by its angle times the
-greatest distance of a shape from its axis, for the nearer of the two shapes (Schwarzer, Saha, Latombe 2005). The reach
-of a slot is its greatest distance from an axis in all configurations. To compute the reach, the slot is transformed
+Each joint between two shapes moves them relative to each other by at most the translation of the joint, or its angle
+times the smaller reach of the two shapes (Schwarzer, Saha, Latombe 2005). The reach of a slot is its greatest distance
+from the axis of a joint in all configurations. To compute the reach, the set of all points of the slot is transformed
 from link to link through the whole tree. At each joint, the set is swept around the axis of a revolute joint, or along
 the axis of a prismatic joint, and replaced by a cylinder around the swept set. Limits of revolute joints are ignored,
 so a folded arm counts as stretched. A link that turns about its long axis has a small reach.
@@ -109,7 +109,7 @@ def _sweep(
     exact: bool, s: Array, core: Core, what: int, a: Vec3, box: Array, sign: float,
     out: Array,
 ) -> float:  # fmt: skip
-    """Write a cylinder around the set that is swept by a joint to ``out``, and return the arm of the set.
+    """Write to ``out`` a cylinder around the volume through which a joint moves a set, and return the arm of the set.
 
     The arm is the greatest distance of the set from the axis of a revolute or planar joint, or from the origin of a
     floating joint, and 1 for a prismatic joint. A point of the set moves by at most the arm times the motion of the
@@ -323,7 +323,10 @@ def shares(joints: Array, half: float) -> None:
 
 @inlined
 def width(arms: Arms, p: int, joints: Array) -> float:
-    """Return a bound of the relative motion of pair p in the share of a line of `shares`. It may be infinite."""
+    """Return a bound, which may be infinite, of the relative motion of pair p.
+
+    The bound holds in the share of the line for which `shares` has written ``joints``.
+    """
     total = 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
@@ -333,9 +336,10 @@ def width(arms: Arms, p: int, joints: Array) -> float:
 
 @kernel
 def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
-    """Return for pair p V, K if the first slot is the moving shape, K if the second slot is, and the error of V.
+    """Return four numbers for pair p: V, two values of K, and the error of V.
 
-    `motion_cover` defines V and K. ``joints`` (6, links) is the output of `speeds`.
+    The first K is for the first slot as the moving shape, and the second K for the second slot. `motion_cover` defines
+    V and K. ``joints`` (6, links) is the output of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):

@@ -462,7 +462,7 @@ def _hit_in_lanes(task: Task, lanes: Lanes) -> int:
     """Return the number of an open convex pair that collides in the middle of its near lanes, or `NOBODY`.
 
     The test takes a fraction of the time of the distances that `_prove` would compute. Most edges with many open pairs
-    collide, and the others have too few to gain from the test.
+    collide, and edges with few open pairs do not gain from the test.
     """
     work, scratch, pieces = task.work, task.scratch, task.pieces
     layout, simplex, now = work.layout, work.solver.workspace.simplex, next_stamp(scratch)
@@ -667,7 +667,10 @@ def _walk(
 
 
 def _until(edges: Edges) -> Array:
-    """Return the parameter at which tests of further pairs end, (n,): 1 if proven, or else the hit, or ``safe``."""
+    """Return for each edge the parameter up to which further pairs are tested, (n,).
+
+    It is 1 for a proven edge, the hit for an edge with a hit, and ``safe`` for other edges.
+    """
     status, safe, hit, _ = edges
     until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))
     return until

@@ -7,9 +7,9 @@ or of its change, also bounds the distance. Two bounds are used. They start from
 bound d of its distance and a margin m.
 
 *Linear.* Let V be a bound of the motion of the two shapes relative to each other over the whole line. It is a sum over
-the joints between them: the turn of a joint times the greatest distance of the nearer shape from its axis, or its
-slide. No separation changes by more than V, even with the joints moved one at a time, since the reach of
-`motion_bounds` is valid for all configurations. So at the parameter t the pair is farther apart than m if
+the joints between them: the turn of a joint times the greatest distance of the nearer shape from the joint's axis, or
+the slide of the joint. No separation changes by more than V, even with the joints moved one at a time, since the reach
+of `motion_bounds` is valid for all configurations. So at the parameter t the pair is farther apart than m if
 |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
 
 *Quadratic.* Take the frame of one of the shapes, the fixed shape. A point of the other, moving shape is at p + s p' + e
@@ -235,7 +235,8 @@ def _by_capsules(
 ) -> tuple[float, float, float]:
     """Return the lengths backward and forward over which balls and capsules prove the slots a and b apart.
 
-    The third result is the relative tolerance for GJK, if these lengths are less than ``backward`` and ``forward``.
+    The lengths ``backward`` and ``forward`` are wanted. If one of them is not reached, GJK follows, and the third
+    result is its relative tolerance.
     """
     balls, floor, v = work.frames.balls, bound.floor, bound.v
     m, f = (a, b) if bound.first_moves else (b, a)
@@ -260,9 +261,9 @@ def _by_capsules(
 
 @inlined
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return the greatest speed of a point of the second slot of pair p relative to the body, and its rounding error.
+    """Return a bound of the speed of the points of the other slot of pair p relative to the body, and its error.
 
-    The speed is infinite if K is infinite, or is a bound for the body as the moving shape.
+    The speed is infinite if K cannot be used: if K is infinite, or if K is for the body as the moving shape.
     """
     layout, frames, pairs = work.layout, work.frames, work.bodies.pairs
     host, guest = pairs[p, 0], pairs[p, 1]

@@ -1,7 +1,7 @@
 """Motions between configurations: straight lines and paths, checked at samples or certified.
 
-A lower bound of the clearance of a path is a share of its clearance at samples. The bound is proven by a second proof
-of the path, with the margins increased by this share.
+A lower bound of the clearance of a path is a share of its clearance at samples. A second proof of the path, with the
+margins increased by this bound, proves the bound.
 """
 
 from __future__ import annotations
@@ -235,7 +235,10 @@ def blocks(count: int, workers: int) -> Iterator[slice]:
 def _path_of(
     cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
 ) -> PathCheck:
-    """Return the result of a path, given the result of its first edge that is not free, or any result that is FREE."""
+    """Return the result of a path from the result of its first edge that is not free.
+
+    If all edges are free, the result of any edge is given.
+    """
     if status == MotionStatus.FREE:
         return _FREE_PATH
     t = hit if hit == hit else safe
@@ -387,7 +390,10 @@ def path_clearance(cell: Cell, path: Array, tolerance: float, until: float) -> f
 
 
 def _sampled_clearance(cell: Cell, path: Array, until: float) -> float:
-    """Return the least sampled distance minus the greatest margin, or 0 if negative or after the time ``until``."""
+    """Return the least sampled distance minus the greatest margin.
+
+    Return 0 if this is negative, or if the time ``until`` passes first.
+    """
     steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
     places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
     at = np.arange(len(path))

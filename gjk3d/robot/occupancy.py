@@ -224,7 +224,7 @@ class SweptVolume(NamedTuple):
     excess: float
 
     def during(self, begin: float, end: float) -> SweptVolume:
-        """Return the swept volumes with only the pieces whose intervals intersect the interval of two times.
+        """Return the swept volumes with only the pieces whose intervals of time intersect the given interval.
 
         Parameters
         ----------

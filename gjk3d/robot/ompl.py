@@ -86,7 +86,7 @@ class Planning:
     Raises
     ------
     RobotError
-        A joint is unknown or named twice, bounds are missing, or lower is not less than upper, ``rest`` is not a
+        A joint is unknown or named twice, bounds are missing, ``lower`` is not less than ``upper``, ``rest`` is not a
         configuration, or ``certify`` is not one of the values above.
 
     Examples
@@ -149,7 +149,7 @@ class Planning:
 
     @property
     def motions(self) -> int:
-        """The number of motions that OMPL has tested since the start."""
+        """The number of motions that this setup has tested so far."""
         return self._queries.motions
 
     def configuration(self, state: Any) -> Array:
@@ -268,7 +268,7 @@ class Planning:
         planner : str
             Name of a planner, as in `planner`. A planner that optimises uses the whole time.
         seconds : float
-            Time limit of the planner. The proof, the detours and the second plan have the same time again.
+            Time limit of the planner. The proof, the detours and the second plan together have as much time again.
         simplify : bool
             Whether OMPL shortens the path for up to a second.
 

@@ -178,7 +178,10 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
 
 
 def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTest:
-    """Return the test of edges in the bounding box of ``box`` (n, dof). The caller holds the lock of ``memory``."""
+    """Return the test of edges inside the bounding box of the configurations ``box`` (n, dof).
+
+    The caller holds the lock of ``memory``.
+    """
     dof = cell.robot.dof
     bounds = motion_bounds(cell, box[None])
     return EdgeTest(
@@ -202,8 +205,8 @@ def _edges(first: Array, second: Array, spacing: Array) -> Edges:
 class Planner:
     """A search in the present state of a cell.
 
-    ``rows`` (n, dof) contains the start, the goals and other configurations of the query. Its values of the joints that
-    do not move extend the box of the motion bounds.
+    ``rows`` (n, dof) contains the start, the goals and other configurations of the query. The motion bounds are valid
+    in a box that contains these configurations and the bounds of the joints that move.
     """
 
     def __init__(
@@ -276,7 +279,10 @@ class Planner:
         return route.points[:count].copy()
 
     def proven(self, path: Array) -> tuple[Array | None, PathProof]:
-        """Return ``path`` with detours in place of its unproven edges, or None if the proof fails, and the proof."""
+        """Return ``path`` with detours in place of its unproven edges, and its proof.
+
+        If the proof fails, the first result is None.
+        """
         if len(path) == 1:
             still, proof = self.proven(np.concatenate([path, path]))
             return still if still is None else path, proof
@@ -430,9 +436,10 @@ def plan(cell: Cell, start: Row, goals: Rows, request: Request, first_path: Firs
 def _plan(
     planner: Planner, found: tuple[Array, int] | None, start: Array, goals: Array, numbers: Ints, certify: bool
 ) -> Plan:
-    """Return the plan that smooths and proves ``found``, a path and its row in ``goals``, or None.
+    """Smooth and prove a path, and return the plan.
 
-    ``numbers`` (g,) contains the indices of the rows of ``goals`` in the user's goals.
+    ``found`` is the path and the index of its goal in ``goals``, or None without a path. ``numbers`` (g,) contains the
+    indices of the rows of ``goals`` in the user's goals.
     """
     path, goal, proof, replanned = None, None, None, False
     while found is not None:
@@ -465,7 +472,7 @@ def prove(cell: Cell, path: Rows, request: Request) -> Plan:
 
 
 def with_clearance(cell: Cell, path: Array, proof: PathProof, until: float) -> PathProof:
-    """Return ``proof`` with a lower bound of the clearance of the path, which is 0 if the time limit passes first."""
+    """Return ``proof`` with a lower bound of the clearance of the path. The bound is 0 if the time limit passes."""
     begin = time.process_time()
     clearance = path_clearance(cell, path, _TOLERANCE, until)
     return proof._replace(clearance=clearance, seconds=proof.seconds + time.process_time() - begin)
@@ -518,7 +525,7 @@ def check_draws(request: Request) -> float:
 
 
 def one_row(robot: Robot, q: Row, name: str) -> Array:
-    """Check one configuration and return it as an array (dof,). A stack is a `RobotError`."""
+    """Check one configuration and return it as an array (dof,). A stack raises `RobotError`."""
     rows, stacked = robot.configurations(q, name)
     if stacked:
         raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
@@ -529,7 +536,7 @@ def one_row(robot: Robot, q: Row, name: str) -> Array:
 def _containing(robot: Robot, request: Request, rows: Array) -> JointSpace:
     """Return the joints that move, with bounds that contain the configurations ``rows``.
 
-    Default bounds are extended to the configurations. A configuration outside the user's bounds is a `RobotError`.
+    Default bounds are extended to the configurations. A configuration outside the user's bounds raises `RobotError`.
     """
     space = joint_space(robot, request.joints, request.lower, request.upper)
     moved = rows[:, space.columns]
@@ -606,7 +613,7 @@ def _free_goals(cell: Cell, start: Array, goals: Array) -> Ints:
 def planner_in(
     cell: Cell, joints: JointSpace, rows: Array, resolution: Any, *, seed: int = 0, range: float = RANGE
 ) -> Iterator[Planner]:
-    """Yield a planner for a cell, which uses the cell's memory until the context ends."""
+    """Yield a planner for a cell. The planner uses the cell's memory until the context ends."""
     spacing = steps_of(cell.robot, resolution)
     with cell.memory.lent(1) as lent:
         yield Planner(cell, lent or cell.memory.fresh(), joints, rows, spacing, seed=seed, range=range)

@@ -57,7 +57,7 @@ _FEW = 16  #: edges of a path in the first call; after a collision, later edges 
 def quick(cell: Cell, q: Any) -> int:
     """Return the number of a pair that collides at q, or `FREE`. Any other value means that `hits` must be called.
 
-    This function has less overhead than `hits`. It cannot decide if another thread uses the memory of the cell.
+    This function has less overhead than `hits`. It returns `REFUSED` while another thread uses the memory of the cell.
     """
     q = plain_row(q)
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
@@ -298,7 +298,7 @@ def nearest(
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Return the row of `solve` of the nearest pair and its number, or None if `nearest` must be called."""
+    """Return the row of `solve` and the number of the nearest pair, or None if `nearest` must be called."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None

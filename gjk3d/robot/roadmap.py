@@ -244,7 +244,8 @@ class Roadmap:
         start : (dof,) float
             The first configuration: radians, and the robot's unit of length.
         goals : (dof,) or (g, dof) float
-            The goals. Joints that the roadmap does not move have the values of ``rest``, also in ``start``.
+            The goals. In ``start`` and ``goals``, joints that the roadmap does not move must have the values of
+            ``rest``.
         seconds : float
             Time limit of the search, the smoothing and the proof.
         touching, certify, progress

@@ -1,12 +1,12 @@
 """Tests of edges by samples, several configurations at once in SIMD lanes: link poses, and pairs that are apart.
 
-A row contains the same number of `LANES` configurations side by side, so that one instruction computes with two, four
-or eight configurations. The compiler vectorises the loops over lanes if arrays are flat and the offsets of rows are
-constant. The number of lanes is a variable, so that loops are not unrolled.
+A row contains one quantity, such as a joint value, for `LANES` configurations side by side, so that one instruction
+computes with two, four or eight configurations. The compiler vectorises the loops over lanes if arrays are flat and the
+offsets of rows are constant. The number of lanes is a variable, so that loops are not unrolled.
 
 All bits of the poses are the same as in the result of `gjk3d.robot.kinematics.link_poses` for one configuration. The
-test of a pair in lanes is coarser than the first test of `gjk3d.robot.cell_kernels.pair_collides`, so a pair that is
-apart in the first is also apart in the second.
+test of a pair in lanes is coarser than the first test of `gjk3d.robot.cell_kernels.pair_collides`. So a pair that the
+test in lanes finds apart is also found apart by `pair_collides`.
 
 Lanes are filled with samples of one or several edges. A single configuration is an edge of one sample. A pair is tested
 in all lanes together. The lanes in which the pair may be near are then tested one by one.
@@ -67,7 +67,7 @@ _TRIES = 3  #: number of lanes whose free space is computed, see `not_free`
 
 
 class Lanes(NamedTuple):
-    """Poses of the links and slots at `LANES` configurations. A row contains a number for each of these.
+    """Poses of the links and slots at `LANES` configurations. A row contains one number for each configuration.
 
     A row of ``spots`` (slots, `SPOT`) describes the capsule of a slot. Its first nine numbers, which `spot` writes, are
     in the frame of the link: the middle of the capsule (3), the vector from the middle to an end (3), the radius of a
@@ -174,7 +174,10 @@ def _along_axis(axis: Array) -> int:
 
 @kernel
 def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
-    """Apply the motion of joint i to ``pose`` in all lanes at once. Return False if its form cannot be vectorised."""
+    """Apply the motion of joint i to ``pose`` in all lanes at once, and return True.
+
+    Return False, without a change of ``pose``, if this form of joint cannot be vectorised.
+    """
     axis, column, turns = chain.axis[i], chain.source[i] * LANES, lanes.turns
     # Nearly all revolute joints turn about a coordinate axis. The rotation then only combines two columns, with the
     # same bits as the general rotation, whose products with 0 and 1 are exact.
@@ -398,7 +401,7 @@ class Edges(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """The samples of edges that are in the lanes, and the samples that follow."""
+    """The samples that are in the lanes, and the samples that follow."""
 
     edges: Edges
     edge: Ints1  #: index of the edge in each lane
@@ -452,7 +455,8 @@ def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> Lane
 def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, centers: Floats32_3, used: Ints1) -> None:
     """Write the rows of `Lanes.spots` for all slots in pairs, and the positions of static slots.
 
-    1 is written to ``used`` for each slot in a pair that moves. ``of_bodies`` contains rows of `Bodies.pairs`.
+    ``used`` (slots,) gets 1 for each moving slot that is in a pair, and 0 for all other slots. ``of_bodies`` contains
+    rows of `Bodies.pairs`.
     """
     none, link = layout.floats[:0], layout.link
     lanes = Lanes(none, none, none, none, spots, centers)
@@ -501,7 +505,7 @@ def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
 
 @kernel
 def _next_edge(samples: Samples) -> None:
-    """Store the next sample of the present edge, and advance to the next edge without a hit."""
+    """Store the next sample of the present edge, and advance to the next edge that has no hit so far."""
     next, edges, e = samples.next, samples.edges, samples.next[_EDGE]
     if e >= next[_START] and edges.which[e] == FREE:
         edges.at[e] = next[_SAMPLE]
@@ -584,7 +588,7 @@ def _fill(samples: Samples, lanes: Lanes, q: Array) -> int:
 
 @kernel
 def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
-    """Return the bits ``alive`` of active lanes without lanes ``first`` to n - 1 that have the same edge as lane k."""
+    """Return the bits ``alive`` of active lanes, except those of lanes ``first`` to n - 1 with the edge of lane k."""
     for j in range(first, n):
         if samples.edge[j] == samples.edge[k]:
             alive &= ~(1 << j)
@@ -619,7 +623,7 @@ def place_lane(
 
 @inlined
 def next_stamp(scratch: LaneScratch) -> int:
-    """Return the number of a new filling of the lanes, which makes the frames of the filling before invalid."""
+    """Return the stamp of a new filling of the lanes. It makes all frames of the previous filling invalid."""
     scratch.ints[_NUMBERS - 1] += 1
     return int(scratch.ints[_NUMBERS - 1])
 
@@ -628,10 +632,11 @@ def next_stamp(scratch: LaneScratch) -> int:
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
-    """Return the bits ``near`` without lanes that prove a slot farther than a margin from a static body.
+    """Return the bits ``near``, except those of lanes in which a slot is proven farther than a margin from a body.
 
-    The pair is row n of ``bodies``. The free space around the ball of the slot in one lane often contains its balls in
-    the neighbouring lanes, so a few tries prove most lanes. ``count`` is the number of lanes in use.
+    The pair is row n of ``bodies``. Only a body that is fixed to the world is tested. The free space around the ball of
+    the slot in one lane often contains its balls in the neighbouring lanes, so a few tries prove most lanes. ``count``
+    is the number of lanes in use.
     """
     host, guest = bodies.pairs[n, 0], bodies.pairs[n, 1]
     if layout.link[host] >= 0:
@@ -670,7 +675,10 @@ def not_free(
 
 @inlined
 def _mostly_one_edge(samples: Samples, n: int) -> bool:
-    """Return whether most lanes have the same edge as the lane before. The free space in a lane is then useful."""
+    """Return whether most lanes have the same edge as the lane before.
+
+    The free space of one lane then often contains the balls of other lanes, see `not_free`.
+    """
     same = plain(0)
     for k in range(1, n):
         same += 1 if samples.edge[k] == samples.edge[k - 1] else 0

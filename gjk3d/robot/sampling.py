@@ -1,9 +1,9 @@
 """Allowed pairs from samples: pairs that collide in all samples, pairs that collide in none, and proofs for the latter.
 
-If a joint turns, the distance between a shape above and a shape below the joint changes by at most the angle times the
-greatest distance of a shape from the axis of the joint, for the nearer of the two shapes (Schwarzer, Saha, Latombe
-2005). A box of configurations is free if the distance of the two shapes at its middle is greater than this change over
-its half widths. Boxes are halved until each is free.
+The reach of a shape is its greatest distance from the axis of a joint. If a joint turns, the distance between a shape
+above and a shape below the joint changes by at most the angle times the smaller reach of the two shapes (Schwarzer,
+Saha, Latombe 2005). A box of configurations is free if the distance of the two shapes at its middle is greater than
+this change over its half widths. Boxes are halved until each is free.
 """
 
 from __future__ import annotations

@@ -270,7 +270,10 @@ def choose_greedily(
 
 
 def _greedy(points: Array, reach: Array, edge: float) -> tuple[Ints, Ints]:
-    """Return the indices of chosen points that reach all points, and for each point an index into this array."""
+    """Return the indices of chosen points that reach all points, and the owner of each point.
+
+    The owner of a point is the chosen point that reaches it, as an index into the first array.
+    """
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))

@@ -239,7 +239,7 @@ class AllowedPairs:
         self._codes[partners, links] = number
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
-        """Return the numbers of two different links, the lower first. Other names are a `RobotError`."""
+        """Return the numbers of two different links, the lower first. Other names raise `RobotError`."""
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
         if a < 0 or b < 0:
             name = link_a if a < 0 else link_b
@@ -326,7 +326,7 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
         first = allowed.unknown[0]
         raise ParseError(
             f"{file} is the SRDF of another robot, because none of its {len(allowed.unknown)} pairs names two links of "
-            f"this robot, such as {first.link_a!r} with {first.link_b!r}. Pass the SRDF of this robot"
+            f"this robot (the first is {first.link_a!r} with {first.link_b!r}). Pass the SRDF of this robot"
         )
     elements = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
     return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), elements)
@@ -354,7 +354,7 @@ def _xml(element: Element) -> str:
 
 
 def _states(top: Place) -> dict[str, State]:
-    """Return the named poses of an SRDF. The key is the name, or group/name if several groups have that name."""
+    """Return the named poses of an SRDF. The key is the name, or group/name if several poses have that name."""
     places = list(top.children("group_state"))
     names = [place.text("name") for place in places]
     counts = Counter(names)
@@ -408,7 +408,7 @@ class Groups(NamedTuple):
 
 
 def read_groups(top: Place) -> Groups:
-    """Return the groups of an SRDF. Two groups with one name are a `ParseError`."""
+    """Return the groups of an SRDF. Two groups with one name raise `ParseError`."""
     groups: dict[str, Group] = {}
     for place in top.children("group"):
         name = place.text("name")
@@ -489,7 +489,7 @@ class _Tree:
         return joints
 
     def count(self, joints: int) -> None:
-        """Add to the number of joints that chains and subgroups name. More than `MAX_JOINTS` are a `ParseError`."""
+        """Add to the number of joints that chains and subgroups name. More than `MAX_JOINTS` raise `ParseError`."""
         # a small file with nested groups may expand to a huge number of names
         self._joints += joints
         if self._joints > MAX_JOINTS:

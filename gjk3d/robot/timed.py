@@ -62,7 +62,7 @@ def clocked(
 ) -> tuple[Cell, float]:  # fmt: skip
     """Return the cell of a robot with moving obstacles, and the greatest speed or angular speed of an obstacle.
 
-    The last number of a configuration of the cell is the time since the first of ``times``, the start and the end.
+    ``times`` is the start and the end. The last number of a configuration of the cell is the time since the start.
     """
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
     clock_base = base.with_pairs(base.pairs, _with_carriers(base.robot, list(movers.values()), times[1] - times[0]))

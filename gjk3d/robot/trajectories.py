@@ -297,7 +297,7 @@ def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Ar
 
 
 class Parts:
-    """The curves of a trajectory and the times of their ends. Long curves are divided, so that joints turn little."""
+    """The curves of a trajectory and the times of their ends. Long curves are divided: joints turn little on each."""
 
     __slots__ = ("_off", "curves", "times")
 

@@ -145,7 +145,7 @@ def checked_collision(collision: str) -> str:
 def described(file: Path, root: Element, collision: str) -> Description:
     """Return the content of a URDF, given by its root element, without loading meshes.
 
-    ``collision`` is one of `COLLISION`. A malformed URDF is a `ParseError`, which names the place of the fault.
+    ``collision`` is one of `COLLISION`. A malformed URDF raises `ParseError`, which names the place of the fault.
     """
     checked_collision(collision)
     top = Place(root, str(file))
@@ -260,7 +260,7 @@ class Tree(NamedTuple):
 
 
 def tree_of(description: Description) -> Tree:
-    """Return the tree of a robot. Joints that do not form a tree are a `ParseError`."""
+    """Return the tree of a robot. Joints that do not form a tree raise `ParseError`."""
     file = description.file
     above = _parents(description)
     order = _order(description, above)

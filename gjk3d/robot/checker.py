@@ -601,7 +601,8 @@ class Checker(PlanningScene):
         resolution : float or (dof,) float
             Greatest change of any joint value from one sample to the next, or one such number for each joint value.
         tolerance : float
-            Greatest width of the interval that contains the first collision of a proof, as a share of the motion.
+            Greatest width of the interval that contains the first collision of a proof, as a share of the motion. The
+            interval is wider if the proof stops before the last configuration, and this configuration collides.
         workers : int
             Threads for a stack.
 
@@ -859,8 +860,8 @@ class Checker(PlanningScene):
         Returns
         -------
         Plan
-            The path with its detours, or the given path with the status UNPROVEN. ``proof`` contains the clearance and
-            the number of detours, or the pair that prevents the proof.
+            The path with its detours, or the given path with the status UNPROVEN. ``proof`` contains the number of
+            detours and a lower bound of distance minus margin, or the pair that prevents the proof.
 
         Raises
         ------

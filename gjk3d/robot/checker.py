@@ -602,7 +602,8 @@ class Checker(PlanningScene):
             Greatest change of any joint value from one sample to the next, or one such number for each joint value.
         tolerance : float
             With ``certify``, the greatest width of the interval in which the first collision is proven to be, as a
-            share of the motion.
+            share of the motion. The interval is wider if the proof stops before the last configuration, and this
+            configuration collides.
         workers : int
             Threads for a stack.
 
@@ -860,8 +861,8 @@ class Checker(PlanningScene):
         Returns
         -------
         Plan
-            The path with its detours, or the given path with the status UNPROVEN. ``proof`` contains the clearance and
-            the number of detours, or the pair that prevents the proof.
+            The path with its detours, or the given path with the status UNPROVEN. ``proof`` contains the number of
+            detours and a lower bound of distance minus margin, or the pair that prevents the proof.
 
         Raises
         ------

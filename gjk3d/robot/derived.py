@@ -204,6 +204,7 @@ def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
     """Return a robot whose links are scaled, each geometry about the middle of its axis-aligned box.
 
     To enlarge links by a distance, use `Checker.set_padding` or `Checker.set_margin`, which are exact and cost no time.
+    Unlike MoveIt's scale, the scale factors also change distances between two links.
 
     Parameters
     ----------

@@ -233,7 +233,7 @@ class Robot(PairedLinks):
             The file, or the text of a URDF, which begins with ``<``.
         srdf : path, optional
             A file with allowed pairs of links, named poses, and groups of joints. Without an SRDF, the `adjacent` pairs
-            are allowed. `allow_by_sampling` finds further pairs.
+            are allowed, and `allow_by_sampling` finds further pairs.
         package_dirs : sequence of paths
             Folders of packages, or folders that contain packages, for meshes named ``package://``. The folders above
             the URDF and the package folders of ROS are searched too.

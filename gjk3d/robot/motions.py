@@ -64,8 +64,8 @@ class MotionCheck(NamedTuple, Generic[B, S, N, P]):
         The parameter of the last free sample before the first collision. It is 1 without a collision, and 0 if the
         first configuration collides. With ``certify``, the motion is proven free up to this parameter.
     hit : float or (n,) float
-        The parameter of the first sample that collides, or NaN. With ``certify``, the parameter of a proven collision
-        at or shortly after the first contact, or NaN.
+        The parameter of the first sample that collides, or NaN. With ``certify``, the parameter of a proven collision,
+        or NaN. The first contact is between ``safe`` and this parameter.
     pair : (str, str) or None, or list of these
         The pair that collides at ``hit``, or the pair at which the proof stopped. The name of an obstacle is second.
 

@@ -50,8 +50,11 @@ def allow_by_sampling(
     95 % confidence, the opposite of "always" or "never" occurs in less than a share of ``1 - 0.05 ** (1 / samples)`` of
     all configurations (about ``3 / samples``). This statistical result is not a proof. The attribute ``evidence`` of
     the result states it. For pairs without a collision a proof is then tried, with more configurations. The attribute
-    ``proven`` of the result lists the pairs that cannot touch within the limits. A pair that is already allowed for
-    another reason keeps its reason.
+    ``proven`` of the result lists the pairs that cannot touch within the limits.
+
+    Pairs of ``robot.allowed``, such as those of an SRDF, are kept, except pairs with the reasons "always" and "never".
+    These are dropped if the samples do not confirm them. With ``default``, the same holds for pairs with the reason
+    "default" that do not collide at ``default``.
 
     Parameters
     ----------
@@ -67,7 +70,8 @@ def allow_by_sampling(
         distant pairs with few joints between them.
     default : (dof,) float, optional
         A configuration that is free in reality. The shapes of a pair that collides at this configuration are faulty, so
-        the pair is allowed everywhere. Without ``default``, all pairs that collide in only some samples stay checked.
+        the pair is allowed everywhere. Without ``default``, all other pairs that collide in only some samples stay
+        checked.
     lower, upper : (dof,) float, optional
         Limits that replace the limits of the robot. They are required for prismatic joints without limits between links
         with shapes.
@@ -98,8 +102,9 @@ def allow_by_sampling(
     if not robot.geometries:
         raise no_shapes(robot)
     allowed = AllowedPairs(robot.links, robot.adjacent())
+    renewed = ("always", "never") if default is None else ("always", "never", "default")
     for pair in robot.allowed:
-        if pair.reason not in ("default", "always", "never"):
+        if pair.reason not in renewed:
             allowed.allow(*pair)
     allowed.unknown = list(robot.allowed.unknown)
     pairs = robot.all_pairs()

@@ -89,6 +89,17 @@ def test_reasons_of_the_user_are_kept_and_sampled_ones_are_not():
     assert list(allow_by_sampling(one, 300)) == list(got), "one seed, one answer"
 
 
+@pytest.mark.many
+def test_a_default_of_the_file_is_kept_unless_another_one_is_given():
+    one = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"])
+    pairs = {pair[:2] for pair in one.allowed if pair.reason == "default"}
+    assert len(pairs) == 3
+    kept = allow_by_sampling(one, 300, prove=0)
+    assert {pair[:2] for pair in kept if pair.reason == "default"} == pairs
+    ready = allow_by_sampling(one, 300, prove=0, default=one.state("default"))
+    assert not any(ready.reason(*pair) == "default" for pair in pairs), "they are free in the pose of the file"
+
+
 ALWAYS = """<robot name="r">
   <link name="a"><collision><geometry><sphere radius="1"/></geometry></collision></link>
   <link name="m"><collision><origin xyz="9 0 0"/><geometry><sphere radius="1"/></geometry></collision></link>

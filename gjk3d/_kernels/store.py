@@ -1,7 +1,7 @@
 """Files of compiled kernels, in the package or in the user's cache. The name of a file is a hash of its sources.
 
 The content of the cache is run as code. On POSIX a file or folder is used only if it belongs to the user or to root,
-and if group and others cannot write to it. A lock prevents that two builders run on a machine at the same time.
+and if group and others cannot write to it. A lock prevents two builders from running on a machine at the same time.
 """
 
 from __future__ import annotations

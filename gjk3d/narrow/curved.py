@@ -47,11 +47,11 @@ class Bend(NamedTuple):
 
 
 class StationaryPoint(NamedTuple):
-    """A stationary direction of a convex combination of the branches, and this combination of their points."""
+    """A direction in which a convex combination of the branches' support functions is stationary."""
 
     branches: int  #: number of branches, 0 if the search failed
     n: Vec3  #: the stationary direction
-    v: Vec3  #: the combination of the points, parallel to n
+    v: Vec3  #: the same combination of the branches' points, parallel to n
     bend: Bend  #: second derivative of the combination
 
 
@@ -232,7 +232,7 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
 
 @kernel
 def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
-    """Return the angles of Newton's step, which rotates the direction along x and y, or two infinities on failure."""
+    """Return the angles of Newton's step, which rotates the direction towards x and y, or two infinities on failure."""
     count, n, v, bend = stationary
     height = dot(v, n)
     kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height

@@ -150,7 +150,7 @@ def _check_of(content: bytes, facts: dict[str, Any]) -> str:
 
 
 def write_built(path: Path, content: bytes, facts: dict[str, Any]) -> None:
-    """Write facts about machine code or bitcode to a .json file, and then the code, so that a code file has facts."""
+    """Write facts about machine code or bitcode to a .json file, then the code, so that no code file lacks facts."""
     write_file(path.with_suffix(".json"), json.dumps({**facts, "check": _check_of(content, facts)}).encode())
     write_file(path, content)
 

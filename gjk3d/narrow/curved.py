@@ -280,8 +280,8 @@ def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> St
     """Return the stationary point that Newton's method reaches from direction n.
 
     The branches are in ``count`` rows of ``s`` from row `BRANCH_ROWS`. These rows are moved to the stationary point.
-    ``width`` is the permitted difference of the bounds. The last rotation is at most the square root of ``width``
-    divided by the pair's size. The error of the normal is about the square of this rotation.
+    ``width`` is the permitted difference of the bounds. The search ends after a small rotation, of at most `_LAST` or
+    the square root of ``width`` over the pair's size. The error of the normal is about the square of this rotation.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
     for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN

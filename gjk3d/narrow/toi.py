@@ -343,9 +343,12 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return a step s of at most ``most``, and the derivative of phi at 0. phi is at least ``enough`` from 0 to s."""
+    """Return a step s of at most ``most``, and the derivative of phi at 0. phi is at least ``enough`` from 0 to s.
+
+    The search aims at the value ``aim`` of phi, which exceeds ``enough`` by the rounding error of phi.
+    """
     # All terms except the square are concave. Tangents therefore bound the root of phi from the right, and chords from
-    # the left. The search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
+    # the left.
     left, right, k = 0.0, 0.0, advance.k
     low, first = phi(c, solid, advance, left)
     if not low > aim:

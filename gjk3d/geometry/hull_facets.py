@@ -378,7 +378,10 @@ class ClearHull(NamedTuple):
 
 
 def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
-    """Return the hull of points (n, 3), or None if they are ambiguous, and Qhull's result, or None without one."""
+    """Return the hull of points (n, 3) and Qhull's result, from which it was made.
+
+    The hull is None if the points are ambiguous. Qhull's result is None if Qhull failed or did not run.
+    """
     n = len(points)
     if n < 4 or (n > _MOST_INTERPRETED and not compiled()):
         return None, None

@@ -68,7 +68,7 @@ def fit(boxes: Array, links: Ints, node: int) -> bool:
 
 @kernel
 def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> None:
-    """Replace the child ``old`` of the node ``parent`` by the node ``new``, which becomes the root without a parent."""
+    """Replace the child ``old`` of the node ``parent`` by ``new``. Without a parent, ``new`` becomes the root."""
     links[new, PARENT] = parent
     if parent < 0:
         state[ROOT] = new

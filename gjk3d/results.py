@@ -348,7 +348,10 @@ ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return a result's (1, 12) kernel row, its marks and both poses, which may be read-only; None without a row."""
+    """Return the (1, 12) kernel row of a result, its marks, and both poses, or None if the result has no row.
+
+    The arrays may be read-only.
+    """
     try:
         row = answer._row
     except AttributeError:
@@ -364,7 +367,7 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
 
 
 def _from_bytes(answer: Any) -> tuple[Any, ...]:
-    """Return the row that a compiled function stored as bytes in the form of the rows that Python code stores."""
+    """Convert a row that a compiled function stored as bytes to the form of the rows that Python code stores."""
     numbers, code, *poses = cast("Any", row_of(answer))
     stored = (None if pose is None else pose.tobytes() for pose in poses)
     return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *stored

@@ -97,7 +97,7 @@ class Aside:
 
 @contextmanager
 def aside(workers: int = 1, poll: Callable[[], None] = lambda: None) -> Iterator[Aside]:
-    """Yield a pool of threads. While a thread waits for a result, it calls ``poll`` every 0.1 s, which may raise."""
+    """Yield a pool of threads. While a thread waits for a result, it calls ``poll`` every 0.1 s; ``poll`` may raise."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield Aside(pool, poll)

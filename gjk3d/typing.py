@@ -1,9 +1,9 @@
 """Types of arguments for type checkers: numbers, poses, rows and stacks, as sequences or numpy arrays but not as text.
 
 The number of dimensions of a pose decides whether a query is about one pair or about many pairs. The type of an array
-seldom contains this number: that of `numpy.eye` does, that of a slice does not. Each query therefore has three
-overloads. The first takes arrays of unknown shape, and its return type fits one and many pairs. The second takes one
-pose, and the third a stack.
+seldom contains this number: the type of `numpy.eye(4)` does, the type of a slice does not. Each query therefore has
+three overloads. The first takes arrays of unknown shape, and its return type fits one and many pairs. The second takes
+one pose, and the third a stack.
 """
 
 from __future__ import annotations

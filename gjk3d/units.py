@@ -62,8 +62,8 @@ _READ = (("m", 1000.0), ("mm", 1e-3), ("um", 0.0))
 def reading(unit: str | None, size: float) -> tuple[str | None, float]:
     """Return the unit for printing lengths of an object, and the factor that converts the lengths to it.
 
-    The unit is m from a kilometre, um below a millimetre, and mm for sizes between. Units that are not metric, or not
-    known, are returned unchanged.
+    The unit is m for a size of at least a kilometre, um for a size below a millimetre, and mm otherwise. Units that are
+    not metric, or not known, are returned unchanged.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def count(number: int, noun: str, mark: str = "") -> str:
 
 
 def excerpt(rows: Sequence[object], most: int = 8) -> str:
-    """Return the `repr` of each row on a separate line. Of many rows, only the first and the last ``most / 2``."""
+    """Return the `repr` of each row on a separate line. Only the first and last ``most / 2`` of many rows are shown."""
     half, left = most // 2, len(rows) - most
     few = [*map(repr, rows[:half]), f"... {left} more ...", *map(repr, rows[-half:])] if left > 1 else map(repr, rows)
     return "".join(f"\n {row}" for row in few)

@@ -41,7 +41,7 @@ _ITEMS = {
 
 
 def numba_type(hint: Any) -> Any:
-    """Return numba's type for an annotation. Raise a TypeError for others, such as arrays without dimensions."""
+    """Return numba's type for an annotation, or raise a TypeError, for example for arrays without dimensions."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     if typing.get_origin(hint) is Annotated:
@@ -262,7 +262,7 @@ def dispatcher_of(name: str) -> Any:
 def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKernel:
     """Return the kernel with this name, compiled for arguments of these types.
 
-    None means the annotated types of an entry.
+    If ``arguments`` is None, the kernel is an entry, and its annotations give the types.
 
     Raise a TypeError if the type of the result differs from its annotation.
     """

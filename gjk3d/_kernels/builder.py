@@ -21,8 +21,8 @@ calls are small. Otherwise the kernel is called across groups. After an edit of 
 again, and after an edit of a small kernel all groups that use it.
 
 ``python -m gjk3d._kernels.builder --wheel FOLDER`` makes a wheel with object files for many kinds of machines. Kernels
-are compiled once to bitcode in one group, and LLVM makes each object file of the bitcode. The wheel contains the
-bitcode too. On another kind of machine LLVM makes the object file of it, without numba.
+are compiled once to bitcode in one group, and LLVM makes each object file from the bitcode. The wheel contains the
+bitcode too. On another kind of machine LLVM makes the object file from it, without numba.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _touch(path: Path) -> None:
 
 
 def _limit(folder: Path, most: int) -> None:
-    """Delete the least recently used files of a folder, except ``most`` files."""
+    """Delete the least recently used files of a folder, so that at most ``most`` files remain."""
     with contextlib.suppress(FileNotFoundError):
         files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in files[most:]:
@@ -375,7 +375,7 @@ def build(report: Report | None = None) -> Path:
 
     Only one process builds at a time. The progress, from 0 to 1, is passed to ``report``.
 
-    Raise `SourcesChanged` if the sources were edited during the build, so that its parts may not fit.
+    Raise `SourcesChanged` if the sources were edited during the build, so that its parts may not fit together.
     """
     import llvmlite.binding as llvm
 

@@ -94,9 +94,9 @@ def _is_usable(place: Path) -> bool:
 def _replaceable(place: Path) -> str:
     """Return the reason why other users can replace the folder of a cache, or an empty string.
 
-    The owner of a folder or link above the cache can replace it, and so can other users who may write to this folder,
-    unless it has the sticky bit. The user is assumed to be the only member of the user's group. The owner of the root
-    folder is trusted, because in a container it may be another user than 0.
+    The owner of a folder or link above the cache can replace the cache. Other users who may write to this folder can do
+    so too, unless the folder has the sticky bit. The user is assumed to be the only member of the user's group. The
+    owner of the root folder is trusted, because in a container it may be another user than 0.
     """
     if os.name != "posix":
         return ""

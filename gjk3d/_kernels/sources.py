@@ -29,7 +29,7 @@ _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Source(NamedTuple):
-    """The top-level statements of a file, and the names that they define and use. The cache has lists for tuples."""
+    """The top-level statements of a file, and the names that they define and use. The cache stores tuples as lists."""
 
     marks: dict[str, list[str]]  #: for each kernel of the file, its decorators from `gjk3d._kernels.decorators`
     imports: dict[str, list[list[str]]]  #: for each imported name, the modules and names that it may refer to

@@ -1,7 +1,7 @@
 """Files of compiled kernels, in the package or in the user's cache. The name of a file is a hash of its sources.
 
 The content of the cache is run as code. On POSIX a file or folder is used only if it belongs to the user or to root,
-and if group and others cannot write to it. A lock prevents that two builders run on a machine at the same time.
+and if group and others cannot write to it. A lock prevents two builders from running on a machine at the same time.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _check_of(content: bytes, facts: dict[str, Any]) -> str:
 
 
 def write_built(path: Path, content: bytes, facts: dict[str, Any]) -> None:
-    """Write facts about machine code or bitcode to a .json file, and then the code, so that a code file has facts."""
+    """Write facts about machine code or bitcode to a .json file, then the code, so that no code file lacks facts."""
     write_file(path.with_suffix(".json"), json.dumps({**facts, "check": _check_of(content, facts)}).encode())
     write_file(path, content)
 

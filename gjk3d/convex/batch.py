@@ -82,7 +82,7 @@ solver = per_thread(lambda: Solver(new_workspace(FIRST_POINTS), *empty_answers(1
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
     """Return the ranks of A and B. Kernels solve the shape of lower rank as A.
 
-    The order of the poses decides if the ranks are equal. With this order the result of (b, a) has the bits of the
+    If the ranks are equal, the order of the poses decides. With this order the result of (b, a) has the bits of the
     mirrored result of (a, b).
     """
     first, second = a._order, b._order
@@ -199,7 +199,7 @@ def order_for_cache(table: Ints, numbers: int) -> None:
 def collide_batch(
     pairs: PairRows, total: int, margin: float, workers: int = 1, on_gpu: bool = False, cache: Array = NO_CACHE
 ) -> Ints:
-    """Return the results of `quick_collide` for ``total`` queries. For a 2 the signed distance decides."""
+    """Return the results of `quick_collide` for ``total`` queries. A 2 leaves the decision to the signed distance."""
     answer = np.empty(total, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:

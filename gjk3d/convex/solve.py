@@ -159,7 +159,7 @@ def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
 
 
 def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
-    """Return a half-space packed as a core: a point of its surface, then the normal, the offset and the sides."""
+    """Return a half-space packed as a core: a surface point, then the normal, offset and number of sides (1 or 2)."""
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
         slack = 8.0 * UNIT_ROUNDOFF * abs(plane.offset)

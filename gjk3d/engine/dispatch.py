@@ -38,7 +38,7 @@ def kind_of(x: Any) -> int:
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
-    """Return whether queries accept x, which is a convex shape or another body such as a mesh."""
+    """Return whether queries accept x: whether it is a convex shape or a body such as a mesh."""
     return kind_of(x) != 0
 
 

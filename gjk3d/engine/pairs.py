@@ -69,7 +69,7 @@ class _Trees:
         self._units = np.array([units.setdefault(getattr(shape, "unit", None), len(units)) for shape in shapes])
 
     def are_stored(self, pairs: Ints) -> Bools:
-        """Store the trees of pairs (m, 2) of shapes; return which pairs have two trees, and no different units."""
+        """Store the trees of pairs (m, 2) of shapes; return which pairs have two trees and no conflict of units."""
         first, second = pairs[:, 0], pairs[:, 1]
         states, units = self._states, self._units
         for number in set(pairs[states[pairs] == 0].tolist()):
@@ -157,7 +157,7 @@ class ShapeStore(PackedShapes):
         return super().collide_singly(which, table, rows, some, margin, workers, answer)
 
     def beside(self, numbers: Ints) -> tuple[Ints, Any]:
-        """Return a cached `ShapeList` for contacts with bodies, preceded by the index of each shape in this list.
+        """Return the index of each shape in a `ShapeList` for contacts with bodies, and this list, which is cached.
 
         ``numbers`` are the indices of convex shapes in the store.
         """
@@ -538,7 +538,7 @@ def pair_distance(
 
 
 def _uses_gpu(device: Device, memory: Memory | None) -> bool:
-    """Return whether ``device`` requests the GPU. Raise if a memory is passed too."""
+    """Return whether ``device`` requests the GPU. Raise an error for the GPU with a memory."""
     use_gpu = check_device(device)
     if use_gpu and memory is not None:
         raise ShapeError("device='cuda' does not support memory=. Use device='cpu', or leave memory out.")

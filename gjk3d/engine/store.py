@@ -134,10 +134,11 @@ def collide_each(
     store: Store, which: Ints2, at: Ints2, rows: Array2, margin: float, start: int, stop: int, w: TreeScratch,
     verdicts: Ints1,
 ) -> None:  # fmt: skip
-    """Write NO, YES or UNSURE to ``verdicts``: whether pairs start to stop are within a margin of at least 0.
+    """Write NO, YES or UNSURE to ``verdicts``: whether pairs start to stop are within the margin.
 
-    ``which`` contains the items of each pair, and ``at`` the indices of their rows in ``rows``. ``w`` is scratch. The
-    item of lower rank is A, as in `gjk3d.bodies.distance.collide`. For equal ranks the poses decide.
+    ``margin`` is at least 0. ``which`` contains the items of each pair, and ``at`` the indices of their rows in
+    ``rows``. ``w`` is scratch. The item of lower rank is A, as in `gjk3d.bodies.distance.collide`. For equal ranks the
+    poses decide.
     """
     for k in range(start, stop):
         a, b, p, q = which[k, 0], which[k, 1], at[k, 0], at[k, 1]

@@ -1,8 +1,8 @@
 """Facets of hulls: one run of Qhull with its checks, and hulls of unambiguous points.
 
-A run of Qhull returns closed facets with outward winding. The functions after it return the strict vertices, and the
-points that remain outside. Points are in a box of about unit size about 0, so tolerances are absolute. If all points
-are in the plane z = 0, the facets are segments.
+A run of Qhull returns closed facets with outward winding. Further functions find the strict vertices, and the points
+that remain outside. Points are in a box of about unit size about 0, so tolerances are absolute. If all points are in
+the plane z = 0, the facets are segments.
 
 Points are unambiguous if they are three-dimensional, not nearly flat, distinct, and each clearly a corner or inside.
 For such points the repairs of `gjk3d.geometry.hulls` would change nothing. `clear_hull` checks this in one pass over
@@ -55,11 +55,11 @@ class Facets(NamedTuple):
 def qhull(
     points: Array, chosen: Ints, matrix: Array, options: str, cached: Any = None, planes: Sequence[WidePlane] = ()
 ) -> Facets | None:
-    """Return the facets that Qhull computes for the points with the indices ``chosen`` after a linear map.
+    """Return Qhull's facets of the points with the indices ``chosen``. Qhull gets the points times ``matrix``.
 
     Returns None if Qhull fails, or if its facets are not a closed surface. Points in wide planes are raised at random,
-    so that Qhull does not merge facets there. ``cached`` is an earlier result of Qhull with the option Qt. It is used
-    again for the same points.
+    so that Qhull does not merge facets there. ``cached`` is an earlier result of Qhull with the option Qt, which is
+    reused if its points are the same.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -378,7 +378,10 @@ class ClearHull(NamedTuple):
 
 
 def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
-    """Return the hull of points (n, 3), or None if they are ambiguous, and Qhull's result, or None without one."""
+    """Return the hull of points (n, 3) and Qhull's result, from which it was made.
+
+    The hull is None if the points are ambiguous. Qhull's result is None if Qhull failed or did not run.
+    """
     n = len(points)
     if n < 4 or (n > _MOST_INTERPRETED and not compiled()):
         return None, None
@@ -504,7 +507,7 @@ def _farthest_from(points: Array, n: int, step: int, i: int) -> int:
 
 @kernel
 def _is_fat(points: Array, n: int, step: int) -> bool:
-    """Return whether every ``step``-th point of n is far from coplanar, along the axes of `_Frame` in `hulls`."""
+    """Return whether n points are far from coplanar, along the axes of `_Frame`. Every ``step``-th point is tested."""
     i = _farthest_from(points, n, step, plain(0))
     j = _farthest_from(points, n, step, i)
     ox, oy, oz = points[i, 0], points[i, 1], points[i, 2]

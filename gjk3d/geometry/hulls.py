@@ -1,7 +1,7 @@
 """The convex hull of any finite points: the strictly extreme vertices, the faces, the error bound and the Gauss map.
 
 Qhull computes the hull. This module prepares the input of Qhull and checks its output. Points are recentred and scaled
-by a power of two. Extents below ``FLAT`` of the size are set to 0. Thin sets are mapped to unit extents, because an
+by a power of two. Extents below ``FLAT`` times the size are set to 0. Thin sets are mapped to unit extents, because an
 affine map does not change the faces. Vertices inside faces and edges are removed. At the end the support values of the
 vertices and of all points are compared along every face normal, and points beyond the vertices are added again.
 

@@ -261,7 +261,7 @@ def facets_of(hull: HullData) -> Facets | None:
 def shared_volume(a: Facets, b: Facets, rows: Array, point: Array) -> tuple[float, Array] | None:
     """Return volume and centroid of the intersection at pose rows (2, 13), or None if it is too flat for this method.
 
-    ``point`` is a point in or near the intersection. It and the centroid are in world coordinates.
+    ``point`` is in or near the intersection. The point and the centroid are in world coordinates.
     """
     (turn_a, shift_a), (turn_b, shift_b) = parts(rows[0]), parts(rows[1])
     center_a, center_b = turn_a @ a.center + shift_a, turn_b @ b.center + shift_b

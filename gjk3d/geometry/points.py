@@ -80,9 +80,9 @@ def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
 
 
 def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield groups of directions (m, d) and of points (n, d) that may reach the height ``level`` along one of them.
+    """Yield groups of similar directions, and of the points that may reach the height ``level`` along one of them.
 
-    A group consists of the indices of its directions, and the indices of its points.
+    A group consists of indices of ``directions`` (m, d), and indices of ``points`` (n, d).
     """
 
     def may_reach(columns: Array, axis: Array, half: Array, rounding: float) -> Any:

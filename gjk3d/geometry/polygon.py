@@ -141,7 +141,7 @@ _TIE = 1e-6
 
 @kernel
 def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) -> int:
-    """Write the part of the polygon p of n rows with a x + b y <= c to ``out``; return the number of its rows.
+    """Write the part of the polygon p (n rows) in which a x + b y <= c to ``out``; return the number of its rows.
 
     Sutherland, Hodgman: Reentrant polygon clipping, 1974. Rows within ``tol`` of the line are kept unchanged. An edge
     is cut only if it crosses the whole band within ``tol`` of the line. If ``out`` is full, which no convex polygon

@@ -73,11 +73,11 @@ def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
 
 @kernel
 def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
-    """Return the projection of the origin on the plane of a thin triangle, and whether it is in the triangle.
+    """Project the origin on the plane of a thin triangle.
 
-    The second value are the barycentric coordinates of the projection. The normal of a thin triangle is dominated by
-    rounding, so the projection is computed as a combination of the vertices. A few steps subtract its components along
-    the longest edge and across this edge.
+    Returns the projection, its barycentric coordinates, and whether it is in the triangle. The normal of a thin
+    triangle is dominated by rounding, so the projection is computed as a combination of the vertices. A few steps
+    subtract its components along the longest edge and across this edge.
     """
     ab, bc, ca = dot(sub(b, a), sub(b, a)), dot(sub(c, b), sub(c, b)), dot(sub(a, c), sub(a, c))
     turns = 0

@@ -1,4 +1,4 @@
-"""Closed forms for the distance of simple cores: points, segments and boxes, a point and a cylinder.
+"""Closed forms for the distance of two points, segments or boxes, and of a point from a cylinder.
 
 If rounding could change the result of a closed form, the result is not settled, and GJK runs.
 """
@@ -259,19 +259,20 @@ def completed(m: Rigid) -> Rigid:
 
 @inlined
 def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
-    """Return n reversed, a and b in A's frame. The arguments are in B's frame, and n is the direction from B to A."""
+    """Return -n, a and b in A's frame. The arguments are in B's frame, and n is the direction from B to A."""
     return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
 
 
 @kernel
 def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
-    """Return the gap along the best separating axis of two boxes, this axis, the widest gap, and a flag.
+    """Return the gap along the best separating axis of two boxes, the index of this axis, the widest gap, and a flag.
 
-    The flag is whether the cross products of all edges that are not parallel are at least `CLEAR_CUT`, so that every
-    gap is accurate. ``h`` and ``g`` are half extents, and ``m`` is the pose of the second box in the first. Axes 0 to 2
-    are faces of the first box, and 3 to 5 faces of the second. Axis 6 + 3 i + j is edge i of the first with edge j of
-    the second. A face gap above ``enough`` ends the search. An edge axis is chosen only if its gap exceeds that of the
-    best face by more than rounding.
+    An edge axis is the best only if its gap exceeds that of the best face by more than rounding, so the widest gap may
+    be slightly greater than the gap along the best axis. A face gap above ``enough`` ends the search. The flag is
+    whether the cross products of all edges that are not parallel are at least `CLEAR_CUT`, so that every gap is
+    accurate. ``h`` and ``g`` are half extents, and ``m`` is the pose of the second box in the first. Axes 0 to 2 are
+    faces of the first box, and 3 to 5 faces of the second. Axis 6 + 3 i + j is edge i of the first with edge j of the
+    second.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -330,8 +331,8 @@ def clamp(x: float, h: float) -> float:
 def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
     """Return success, the normal of A's face ``axis`` towards B, and a point of A and of B on a line along this normal.
 
-    A and B are the boxes of `best_axis`. Success is False if moves along those edges of B that are parallel to the face
-    do not reach such points.
+    A and B are the boxes of `best_axis`. The search starts at a point of B nearest to the plane of the face, and moves
+    along the edges of B that are parallel to the face. Success is False if the search fails.
     """
     s = 1.0 if m[9 + axis] >= 0.0 else -1.0
     c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
@@ -503,7 +504,7 @@ def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
 
 @kernel
 def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: float) -> float:
-    """Return the t in [0, 1] at which the slope of `slope_at` is 0. It is negative at 0 and positive at 1."""
+    """Return the t in [0, 1] at which `slope_at` is 0. The slope is negative at 0 and positive at 1."""
     # The slope is linear in t between two planes of the box.
     low, high = 0.0, 1.0
     for i in range(3):

@@ -7,8 +7,8 @@ need only these support points.
 The feature of a core along a direction is the face with the farthest point, if the angle between the direction and the
 normal of the face is at most `LEAN`. Otherwise it is the edge through the farthest point that is perpendicular to the
 direction within `LEAN`. Otherwise it is the farthest point. The straight lines on the side of a cylinder or cone count
-as edges. Their caps count as faces: regular polygons of `CORNERS` corners on the rim. Sums and unions of shapes have
-only support points, so their features are sampled.
+as edges. The caps of both count as faces: regular polygons of `CORNERS` corners on the rim. Sums and unions of shapes
+have only support points, so their features are sampled.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _TINY = 16.0 * UNIT_ROUNDOFF  #: relative to the pair's size: shorter difference
 
 
 class Cores(NamedTuple):
-    """Two cores and their relative pose: the input of all kernels between the entries and the support mappings.
+    """Two cores and their relative pose, the input of most kernels.
 
-    An entry creates them in its first lines with `cores_at`. A pose is one row of numbers, see `gjk3d.poses`.
+    The kernels that Python calls create them with `cores_at`. A pose is one row of numbers, see `gjk3d.poses`.
     """
 
     a: Core

@@ -47,11 +47,11 @@ class Bend(NamedTuple):
 
 
 class StationaryPoint(NamedTuple):
-    """A stationary direction of a convex combination of the branches, and this combination of their points."""
+    """A direction in which a convex combination of the branches' support functions is stationary."""
 
     branches: int  #: number of branches, 0 if the search failed
     n: Vec3  #: the stationary direction
-    v: Vec3  #: the combination of the points, parallel to n
+    v: Vec3  #: the same combination of the branches' points, parallel to n
     bend: Bend  #: second derivative of the combination
 
 
@@ -232,7 +232,7 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
 
 @kernel
 def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
-    """Return the angles of Newton's step, which rotates the direction along x and y, or two infinities on failure."""
+    """Return the angles of Newton's step, which rotates the direction towards x and y, or two infinities on failure."""
     count, n, v, bend = stationary
     height = dot(v, n)
     kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height
@@ -280,8 +280,8 @@ def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> St
     """Return the stationary point that Newton's method reaches from direction n.
 
     The branches are in ``count`` rows of ``s`` from row `BRANCH_ROWS`. These rows are moved to the stationary point.
-    ``width`` is the permitted difference of the bounds. The last rotation is at most the square root of ``width``
-    divided by the pair's size. The error of the normal is about the square of this rotation.
+    ``width`` is the permitted difference of the bounds. The search ends after a small rotation, of at most `_LAST` or
+    the square root of ``width`` over the pair's size. The error of the normal is about the square of this rotation.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
     for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN

@@ -166,9 +166,10 @@ def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, coun
 
 @kernel
 def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3, int]:
-    """Move the simplex to the stationary point of its branches; return its point nearest to the origin and row count.
+    """Move the simplex to the stationary point of its branches.
 
-    The simplex is unchanged if the stationary point is not nearer to the origin.
+    Returns the point of the simplex that is nearest to the origin, and the number of rows of the simplex. The simplex
+    is unchanged if the stationary point is not nearer to the origin.
     """
     for i in range(count):
         for j in range(9):

@@ -185,7 +185,7 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
 
 @kernel
 def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
-    """Write the ends of the common part of two edges, projected on u and w, to ``p``; return 2, or 0 without one."""
+    """Write the ends of the common part of two edges, projected on u and w, to ``p``; return 2, or 0 if none."""
     ax, ay = dot(row3(va, 0), u), dot(row3(va, 0), w)
     ex, ey = dot(row3(va, 1), u) - ax, dot(row3(va, 1), w) - ay
     length = sqrt(ex * ex + ey * ey)
@@ -340,7 +340,7 @@ def patch(
 ) -> int:  # fmt: skip
     """Write the contact points of the pair whose signed distance is in row k of ``out``; return their number.
 
-    Their number is 0 if the lower bound of the distance is more than ``within``, and at most ``most``.
+    At most ``most`` points are written, and none if the lower bound of the distance is more than ``within``.
     """
     if out[k, 1] > within:
         return 0
@@ -390,7 +390,8 @@ def contact_once(
     """Compute the signed distance and the contact points of a single pair.
 
     Returns the flags of the distance, see `marks_of`, and the number of contact points. The flags are -1 if ``ma`` or
-    ``mb`` is not a pose. ``points`` is flat, because the number of rows decides whether a call runs interpreted.
+    ``mb`` is not a pose. ``points`` is flat, because two-dimensional arrays with many rows would prevent an interpreted
+    call.
     """
     first = plain(0)
     if not take_poses(ma, mb, pairs.poses):
@@ -542,10 +543,10 @@ def _normal(rows: Array, k: int) -> Vec3:
 def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
     """Write the selected contact points with their normals to ``out``, the deepest first; return their number.
 
-    If ``most`` is not negative, it limits their number, and only corners of outlines are selected from more points.
-    Points with a normal similar to that of the deepest point come first. Points similar to the deepest of the remaining
-    points follow. Each selected point is the farthest from all earlier points. ``rows`` are the ``count`` points, the
-    deepest first.
+    If ``most`` is not negative, it limits their number. If it is less than ``count``, only the corners of outlines and
+    the deepest points are selected. Points with a normal similar to that of the deepest point come first. Points
+    similar to the deepest of the remaining points follow. Each selected point is the farthest from all earlier points.
+    ``rows`` are the ``count`` points, the deepest first.
     """
     order = table[_ORDER]
     greatest = 0.0

@@ -415,9 +415,9 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     """Return 0 if the signed distance is proven > margin, 1 if it is proven <= margin, 2 if only `solve` can decide.
 
     This is GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval always agree.
-    The balls around both cores and row k of a ``cache`` are tried first. They decide if they separate the cores by more
-    than the width of a result, or if four cached points enclose the origin, because `solve` then gives the same
-    boolean. GJK never starts from the cached simplex.
+    Simple tests come first: balls around and inside the cores, separating axes of boxes, and the axis and the simplex
+    in row k of a ``cache``. A test decides only if `solve` is certain to give the same boolean. GJK never starts from
+    the cached simplex.
     """
     m, fa, fb = c.m, c.a.floats, c.b.floats
     clear = margin + c.radii + 4.0 * c.error + WIDTH_CURVED * c.size
@@ -463,7 +463,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
-    """Return 0 or 1 for a pair that `quick_collide` left open, by its signed distance, or 2 if it is still unsure."""
+    """Return 0 or 1 for a pair that `quick_collide` left open, by its signed distance, or 2 if it does not decide."""
     row, marks = solver.one, solver.marks
     solve(c, SIGNED, inf, 0.0, solver.workspace, row[:0], row, marks, plain(0))
     if row[0, 1] > margin:

@@ -51,7 +51,7 @@ def half_width(radii: Array, d: Vec3) -> float:
 
 @kernel
 def mixed(radii: Array, r: Vec3, s: Vec3) -> float:
-    """Return |sum a_i^2 r_i s_i| for the radii a of an ellipsoid. It is 0 if r and s are different axes of it."""
+    """Return |sum a_i^2 r_i s_i| for the radii a of an ellipsoid, which is 0 if r and s are two of its axes."""
     a, b, c = radii[0], radii[1], radii[2]
     return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
 
@@ -66,7 +66,7 @@ def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
 def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Workspace) -> tuple[bool, Depth]:
     """Return whether both cores are concentric ellipsoids with common axes to within ``allowed``, and the depth.
 
-    ``allowed`` is a length. ``least`` and ``best`` are the depth and its direction that are returned if they are not.
+    ``allowed`` is a length. For other cores the depth is ``least``, and its direction is ``best``.
     """
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = between_centers(m)

@@ -1,7 +1,7 @@
 """Motions as rows, and the time of impact of two moving cores.
 
-The row of a motion has the rotation at time 0 by rows, the reference point's position at time 0, its translation until
-time 1, the rotation vector until time 1, and the reference point in the body's frame.
+The row of a motion has the rotation at time 0 by rows, the reference point's position at time 0, the translation of
+this point until time 1, the rotation vector until time 1, and the reference point in the body's frame.
 
 The time of impact is found by conservative advancement with proven steps.
 
@@ -334,7 +334,7 @@ def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float
 
 @kernel
 def root(spare: float, slope: float, k: float) -> float:
-    """Return the h at which spare + slope h - k h^2 / 2 falls through 0, or inf or NaN without such an h."""
+    """Return the h at which spare + slope h - k h^2 / 2 falls through 0, or inf or NaN if there is none."""
     d = sqrt(slope * slope + 2.0 * k * spare)
     if slope > 0.0:
         return (slope + d) / k
@@ -343,9 +343,12 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return a step s of at most ``most``, and the derivative of phi at 0. phi is at least ``enough`` from 0 to s."""
+    """Return a step s of at most ``most``, and the derivative of phi at 0. phi is at least ``enough`` from 0 to s.
+
+    The search aims at the value ``aim`` of phi, which exceeds ``enough`` by the rounding error of phi.
+    """
     # All terms except the square are concave. Tangents therefore bound the root of phi from the right, and chords from
-    # the left. The search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
+    # the left.
     left, right, k = 0.0, 0.0, advance.k
     low, first = phi(c, solid, advance, left)
     if not low > aim:
@@ -463,10 +466,13 @@ def _less(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel
 def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, r: Vec3, rho: float) -> float:
-    """Return a bound of a core's acceleration along n, while n rotates with the other body at the rate ``spin``."""
-    # The core rotates at the rate w. Its points are within ``rho`` of r, relative to its reference point. This
-    # reference point is at ``between`` from that of the other body, and moves with the velocity v relative to it. Let q
-    # be the vector from the other body's reference point to a point of the core. The second derivative of n.q is
+    """Return a bound of a core's acceleration along n, while n rotates with the other body at the rate ``spin``.
+
+    The core rotates at the rate w about its reference point, and its points are within ``rho`` of r, relative to this
+    point. ``between`` is the vector from the other body's reference point to that of the core, and v the rate of its
+    change. ``most`` is the longest step.
+    """
+    # Let q be the vector from the other body's reference point to a point of the core. The second derivative of n.q is
     # n''.q + 2 n'.q' + n.q'', where n' = spin x n. Since q is r(t) + between + t v, the length of
     # spin x (between + t v) is greatest at an end of the step.
     later = (between[0] + most * v[0], between[1] + most * v[1], between[2] + most * v[2])

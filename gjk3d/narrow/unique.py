@@ -266,8 +266,8 @@ def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) 
 def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
     """Write the derivatives of the distance in row k of ``answers`` by the poses of A and B to ``out``, (12,).
 
-    They are a translation and a rotation for each pose. Rotations are about the origins of the pose rows ``about_a``
-    and ``about_b``.
+    For each pose these are three derivatives by its translation, then three by its rotation. Rotations are about the
+    origins of the pose rows ``about_a`` and ``about_b``.
     """
     a, b, n = row_at(answers, k, plain(6)), row_at(answers, k, plain(9)), row_at(answers, k, plain(3))
     lever_a, lever_b = cross(sub(a, offset(about_a)), n), cross(sub(b, offset(about_b)), n)

@@ -118,7 +118,7 @@ def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bo
 
 
 def _first_fault(value: Any, columns: int) -> str:
-    """Return the part of an error that describes the first row of ``value`` without ``columns`` numbers."""
+    """Return the part of an error that describes the first row that does not have ``columns`` numbers."""
     for i, row in enumerate(value):
         if np.shape(row) != (columns,):
             return f"row {i} is {row!r:.60}, expected {columns} numbers"

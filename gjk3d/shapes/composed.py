@@ -249,7 +249,10 @@ class Composed(Shape):
 
     @classmethod
     def _each_from_terms(cls, terms: list[Term], radii: Array) -> list[Composed]:
-        """Return one shape for each radius, from terms whose arrays have one row per radius. The shapes are packed."""
+        """Return one shape for each radius, from terms whose arrays have one row per radius.
+
+        The kernel data of all shapes are computed together, and are cached in the shapes.
+        """
         table, functions, numbers = _laid_out(terms)
         ints, floats = _packed(terms, table, radii)
         out = []

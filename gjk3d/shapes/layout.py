@@ -89,7 +89,8 @@ _ALIKE = 4.0 * UNIT_ROUNDOFF  #: relative tolerance for the lengths and right an
 class Part(NamedTuple):
     """A primitive with its placement x -> matrix x + offset. A sum of parts is a term of a composed shape.
 
-    ``vertices`` is the vertex count of a hull, or the address of a user's function. ``numbers`` are those of the core.
+    ``vertices`` is the vertex count of a hull, or the address of a user's function. ``numbers`` define the primitive,
+    for example the half extents of a box.
     """
 
     kind: int
@@ -144,7 +145,7 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
 
 
 def scaled_terms(terms: list[Term], radius: float, factors: Array) -> list[Term]:
-    """Return terms scaled along the axes. The ball of the radius, if it is not 0, becomes an ellipsoid in each term."""
+    """Return terms scaled along the axes. With a radius above 0, each term also gets the scaled ball, an ellipsoid."""
     matrix = np.diag(factors)
     out = [
         [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
@@ -187,7 +188,8 @@ def core_reach(kind: int, numbers: Array) -> Array:
 def core_inner(kind: int, numbers: Array) -> float:
     """Return the radius of a ball about a primitive's centre that is inside the primitive, or 0 if none is known.
 
-    A radius above 0 also tells that the centre is in the primitive, so that of a point or a segment is tiny.
+    A radius above 0 also means that the centre is in the primitive, so the result for a point or a segment is a tiny
+    positive number.
     """
     if kind in (POINT, SEGMENT):
         return 1e-302  # below the least error of a pair, and not subnormal, which would be slow
@@ -203,7 +205,7 @@ def hull_inner(corners: Array, slack: float) -> float:
     """Return the radius of a ball about a hull's centre that is inside the hull.
 
     ``corners`` are the faces, (m, 3, 3), relative to the centre. ``slack`` is the error of the faces. The rounding
-    error of a plane through three corners is subtracted too. It is large if the corners are nearly collinear.
+    error of a plane through three corners is subtracted too. This error is large for nearly collinear corners.
     """
     size = float(np.abs(corners).max(initial=0.0))
     n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -383,9 +383,9 @@ def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
 
 @single_entry
 def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Array2, lengths: Array1) -> int:
-    """Write the doubled area vectors of faces and their lengths, and unit vectors along edges and the edges' lengths.
+    """Write the doubled area vectors of faces to ``areas``, and unit vectors along the edges to ``edges``.
 
-    Returns the number of edges.
+    ``sizes`` gets the lengths of the area vectors, and ``lengths`` those of the edges. Returns the number of edges.
     """
     count = 0
     for k in range(faces.shape[0]):
@@ -638,9 +638,9 @@ class Measures(NamedTuple):
 def measured(support: Callable[[Array], Array]) -> Measures:
     """Return the measures of the hull of a shape's support points.
 
-    The directions are the vertices of a fine sphere, then the normals of the hull's faces. scipy computes the hull. The
-    hull of `gjk3d.geometry` checks every face with every point. This check takes half a minute for 18 000 points, and
-    changes a volume only by rounding. ``support`` is a function as in `from_support`.
+    The directions are the vertices of a fine sphere, then the normals of the hull's faces. ``support`` is a function as
+    in `from_support`. scipy computes the hull, because the hull of `gjk3d.geometry` would also check every face with
+    every point. This check takes half a minute for 18 000 points, and changes a volume only by rounding.
     """
     from scipy.spatial import ConvexHull, QhullError
 

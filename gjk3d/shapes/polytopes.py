@@ -85,7 +85,7 @@ def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
     """Return kind, centre (3,) and numbers of a core with these vertices, (n, 3).
 
     The centre is the middle of the vertices if they are far from the origin of their frame, because smaller floats
-    round less. Otherwise the centre is 0, and the numbers have the bits of the vertices.
+    round less. Otherwise the centre is 0, and the numbers are the unchanged coordinates.
     """
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = low + (high - low) / 2

@@ -58,7 +58,8 @@ _CYLINDER, _CONE, _COMPOSED, _SUPPORT = layout.CYLINDER, layout.CONE, layout.COM
 def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
     """Return the farthest point of a primitive along d, relative to the centre of the primitive.
 
-    ``kind`` is a number of `layout`. ``count`` is the vertex count of a hull. ``f`` contains the numbers of the core.
+    ``kind`` is a constant of `layout`, such as BOX. ``count`` is the vertex count of a hull. ``f`` contains the numbers
+    of the core.
     """
     if kind == _BOX:
         return support_box(f, d)

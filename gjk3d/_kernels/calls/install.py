@@ -36,9 +36,10 @@ def is_usable() -> bool:
 
 
 def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
-    """Return a decorator that replaces a function by the builtin ``by``. It passes unsupported calls to the function.
+    """Return a decorator that replaces a function by the builtin ``by``.
 
-    The last word of the builtin is the function without its decorators, for unsupported calls without keywords.
+    The builtin passes unsupported calls to the function. The last word of the builtin is the function without its
+    decorators, for unsupported calls without keywords.
     """
 
     def decorate(slow: Any) -> Any:

@@ -96,7 +96,7 @@ def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number])
 def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[int]]) -> Proof:
     """Return the upper bound that a closed surface around the origin proves: minus its distance from the origin.
 
-    The corners of the surface are points of A - B, and it need not be convex. The ball around the origin up to the
+    The surface need not be convex. Its corners are points of A - B. The ball around the origin up to the
     surface is in the hull of the corners, because the winding number is constant in the ball, and zero outside the
     hull. The hull is in A - B.
 

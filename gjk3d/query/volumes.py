@@ -626,8 +626,8 @@ def _is_odd(largest: float) -> bool:
 def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
     """Fill out (n, 6) with the lower and upper corners of the axis-aligned boxes of a shape at pose rows.
 
-    If ``matrix`` (4, 4) is not empty, its pose is written to ``rows`` first. Return 0, `ODD`, or the positive code of
-    an invalid matrix.
+    If ``matrix`` (4, 4) is not empty, its pose is written to ``rows`` first. Return 0, the positive code of
+    an invalid matrix, or `ODD` if a coordinate is not finite, too large or too small.
     """
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))

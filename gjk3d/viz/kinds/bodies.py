@@ -266,7 +266,7 @@ def draw_body(
     drawing = Drawing()
     for option, given in (("self_intersections", self_intersections), ("level", level is not None)):
         if given and not isinstance(x, Mesh):
-            raise TypeError(f"{option}= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
+            raise TypeError(f"{option}= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave the option out")
     if level is not None:
         check_level(level, _last_level(x))
     stack = matrices(style.pose)

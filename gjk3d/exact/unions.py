@@ -278,10 +278,10 @@ def _floats(v: FractionVec) -> Array:
 
 
 def _moved(claim: Claim, a: WorldBody, b: WorldBody) -> Iterator[WorldBody]:
-    """Yield body B translated by ``-lower``, first along the normal, then along a direction from all sides of a touch.
+    """Yield body B translated by ``-lower``, first along the normal, then along other directions.
 
-    The result of a touch has the normal of one side. If two parts still touch after a translation, their normal is
-    added to the direction of the next translation.
+    Bodies may touch on several sides, and the result has the normal of one side. If two parts still touch after a
+    translation, their normal is added to the direction of the next translation.
     """
     direction = claim.normal
     for _ in range(_SIDES):

@@ -60,7 +60,7 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
 def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> AABB:
     """Return the axis-aligned bounding box of the shape in the world; see `bounding_sphere` for the arguments.
 
-    The box fits the shape at that pose. It is smaller than the bounding box of a rotated local box.
+    The box is fitted to the shape at its pose. It is often smaller than the bounding box of a rotated local box.
 
     Examples
     --------

@@ -252,9 +252,9 @@ def contact(
 
     The normal of a point is normal to both surfaces. At a flat or concave edge between parts it is the normal of a
     face. At a convex edge it is between the normals of the two faces. Thus all normals on a level plane of many
-    triangles or boxes are vertical. Points without such a normal are removed, but if no point has one,
-    all points are kept. If two closed meshes cross, a normal may be normal to only one of them. ``patches`` groups the
-    points by their normal.
+    triangles or boxes are vertical. Points without such a normal are removed, but if no point has
+    one, all points are kept. If two closed meshes cross, a normal may be normal to only one of them. ``patches`` groups
+    the points by their normal.
 
     If the surfaces do not intersect, for example because one body contains the other, the result has the one point of
     `signed_distance`. For a half-space the convex hull of a body is used. The depth of non-convex bodies takes longer

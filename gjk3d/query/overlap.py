@@ -289,7 +289,7 @@ class Difference:
         return _hull(np.array([self.support(d) for d in _DIRECTIONS]))
 
     def whole(self) -> tuple[Array, Ints]:
-        """Return the vertices and faces of the difference of the shapes with radii. Round surfaces are sampled."""
+        """Return vertices and faces of the difference of the shapes with their radii. Round surfaces are sampled."""
         if sum(self.radii) == 0.0:
             return self.core()
         return _hull(np.array([self.support(d) + sum(self.radii) * d for d in _DIRECTIONS]))
@@ -428,7 +428,7 @@ def overlap(
 
 
 class _Intersection(NamedTuple):
-    """The intersection of two polytopes that touch or overlap. A ConvexHull computes its vertices from it."""
+    """The intersection of two polytopes that touch or overlap. It gives a hull its vertices at the first access."""
 
     a: Polytope
     b: Polytope

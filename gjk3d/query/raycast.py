@@ -149,9 +149,9 @@ class RayHits(NamedTuple):
         Unit outward normal of the face in world axes, after `Mesh.repairs`. A face that is not in `Mesh.skin` has the
         normal of its winding.
     face : (k,) int
-        Index of the face of the mesh. Copies of a triangle that `Mesh.repairs` counts once give one hit. An edge or a
-        corner gives one hit, with the face whose computed distance is smallest, in a tie the face with the lowest
-        index. A ray along a face has one hit, where the ray first touches the face.
+        Index of the face of the mesh. Copies of a triangle that `Mesh.repairs` counts once give one hit. A hit on an
+        edge or a corner is one hit. Its face is the one with the smallest computed distance, in a tie the one with the
+        lowest index. A ray along a face has one hit, where the ray first touches the face.
     entering : (k,) bool
         Whether the ray enters the mesh at the hit, which means that it runs against the normal.
     starts : (n + 1,) int

@@ -62,7 +62,7 @@ class Solid(NamedTuple):
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
-    """Return the vertices and faces of a solid's surface, in its local frame. Raise TypeError for other objects."""
+    """Return a solid's vertices and faces in its local frame. Raise TypeError for objects without a surface."""
     if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:
@@ -150,7 +150,7 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
 
 
 def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
-    """Return a solid of revolution of height 1 and radius 1, stretched from ``start`` to ``end``, at each row."""
+    """Return a solid of revolution, given with height 1 and radius 1, stretched between two points or k pairs."""
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
     first, second = across((end - start) / np.where(length > 0.0, length, 1.0))

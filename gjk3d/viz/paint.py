@@ -169,7 +169,7 @@ def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
 
 
 def _next_to(spot: Array, out: Array, free: Array, size: Array, room: Box, occupied: list[Box], inside: bool) -> Array:
-    """Return the lower left corner of a label near ``spot`` that covers few other labels and points, in pixels.
+    """Return the lower left corner, in pixels, of a label near ``spot`` that covers few other labels and points.
 
     ``out`` is the preferred direction from ``spot``. The label has the size ``size``. It should not cover the boxes
     ``occupied`` and the points ``free``. If ``inside`` is True, it stays in the box ``room``.
@@ -324,7 +324,7 @@ def drawn_in(plotter: pyvista.Plotter) -> Drawing:
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
-    """Replace the painted items ``before`` by a drawing, except for common items, and return the painted items."""
+    """Replace the painted items ``before`` by those of a drawing, and return these. Items in both remain painted."""
     mine = {id(item) for item in drawing.items}
     _remove(plotter, [entry for entry in before if id(entry[0]) not in mine])
     _DRAWN[plotter.renderer] = drawing

@@ -152,7 +152,7 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
 
 
 def _packed(page: str) -> Packed:
-    """Return a compressed page for `_LOADER`, and the sizes in bytes of its text and of its data strings."""
+    """Return a compressed page for the script `_LOADER`: base64 of its parts, and the size of each part in bytes."""
     blobs: dict[bytes, int] = {}
 
     def out(match: re.Match[str]) -> str:

@@ -492,7 +492,7 @@ def _last_level(mesh: Mesh) -> int:
 
 
 def _grouped(volume: float) -> str:
-    """Return a volume to 5 digits, a large one with commas instead of a power of ten."""
+    """Return a volume as text in 5 digits. Large volumes have commas instead of a power of ten."""
     return f"{float(number(volume, 5)):,.0f}" if 1e5 <= volume < 1e15 else number(volume, 5)
 
 

@@ -61,7 +61,7 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     margin : float
         Pairs up to this distance apart count as colliding, as in `Scene.collisions`.
     contacts : bool
-        Whether contact points and normals of the pairs are drawn. This requires that all objects of pairs are convex.
+        Whether contact points and normals of these pairs are drawn. This requires that all objects in them are convex.
     """
     drawing, names = Drawing(), x.names
     pairs = x.collisions(margin=margin)

@@ -96,9 +96,9 @@ def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number])
 def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[int]]) -> Proof:
     """Return the upper bound that a closed surface around the origin proves: minus its distance from the origin.
 
-    The corners of the surface are points of A - B, and it need not be convex. The ball around the origin up to the
-    surface is in the hull of the corners, because the winding number is constant in the ball, and zero outside the
-    hull. The hull is in A - B.
+    The surface need not be convex. Its corners are points of A - B. The ball around the origin up to the surface is in
+    the hull of the corners, because the winding number is constant in the ball, and zero outside the hull. The hull is
+    in A - B.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ _Plane = tuple[int, int]
 
 
 def prove_depth(a: Side, b: Side, proof: Enclosure) -> None:
-    """Add the upper bound of the signed distance that the symmetry of a pair proves to ``proof``, if it has one."""
+    """Add to ``proof`` the upper bound that the symmetry of a pair proves. Pairs without symmetry are skipped."""
     for family in (_concentric, _revolved):
         if not proof.high_proven:
             family(a, b, proof)

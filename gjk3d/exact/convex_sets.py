@@ -129,7 +129,7 @@ def _placed_part(part: Part) -> list[_RawTerm]:
 
 
 def _composed(shape: Composed) -> list[_RawTerm]:
-    """Return the terms of a composed shape: for each of its sums of parts, all sums of one term of each part."""
+    """Return the terms of a composed shape, a hull of sums of parts. A term has one term of each part of a sum."""
     terms: list[_RawTerm] = []
     for parts in shape._terms():
         for choice in product(*(_placed_part(part) for part in parts)):
@@ -311,7 +311,7 @@ def of_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
 
 
 def hulls_of(points: Sequence[FractionVec], picks: Iterable[Iterable[int]]) -> list[Body]:
-    """Return the convex hull of each selection of points as a body, all with one scale. ``picks`` are indices."""
+    """Return a body for each entry of ``picks``: the hull of the points with these indices. All have one scale."""
     scale = common_scale(points)
     integers = [scaled_vector(p, scale) for p in points]
     return [Body((Term((tuple(integers[k] for k in some),), ()),), scale, ZERO, ZERO) for some in picks]
@@ -384,9 +384,10 @@ class Difference:
         return n[0] >> down, n[1] >> down, n[2] >> down
 
     def support(self, n: Vec) -> tuple[Vec, Picks, int]:
-        """Return a point of the set far along n, the indices of its points, and an upper bound of n.x over the set.
+        """Return a point of the set far along n, its indices, and an upper bound of n.x over the set.
 
-        The point is a support point if the set is a polytope.
+        If the set is a polytope, the point is a support point. The indices select one point from each set of a term.
+        The point is the sum of these points and of points of the term's balls.
         """
         best: tuple[int, Term, list[int], list[tuple[Matrix, Vec, int]]] | None = None
         tops = []

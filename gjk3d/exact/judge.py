@@ -307,13 +307,13 @@ def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
     for name, pose in (("pose_a", pose_a), ("pose_b", pose_b)):
         rows, _ = pose_rows(pose, name)
         if len(rows) != 1:
-            raise ShapeError(f"verify: {name} is a stack of {len(rows)} poses, expected the pose of this row")
+            raise ShapeError(f"verify: {name} is a stack of {len(rows)} poses, expected one pose")
         placed_rows.append(rows[0])
     return placed_rows
 
 
 def judge_form(case: Case, claim: Claim, allowed: Allowed) -> None:
-    """Check the sign law and the width of a tight interval, which depend only on the size of the shapes."""
+    """Check that ``point_b - point_a`` is ``distance * normal``, and that a tight interval is narrow enough."""
     miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
     square = sum((c * c for c in miss), Fraction(0))
     if square > allowed.law**2:
@@ -381,7 +381,7 @@ def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allo
 def _judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a witness point is in its shape; return an upper bound of its error, see `Verdict`, or None.
+    """Prove that a witness point is in its shape; return its witness error (see `Verdict`), or None without proof.
 
     A point inside a shape is at most as far from the surface as from the supporting plane along ``outward``.
     """
@@ -454,7 +454,7 @@ def _judge_plane(
 def on_plane(
     case: Case, claim: Claim, plane: SignedPlane, name: str, point: FractionVec, halfspace: Halfspace, allowed: Allowed
 ) -> Fraction:
-    """Check that a witness point is in a half-space or on a plane; return its error, see `Verdict`."""
+    """Check that a witness point is in a half-space or on a plane; return its witness error (see `Verdict`)."""
     inside, outside = plane.height(dot(plane.normal, point)).bracket()
     if outside > allowed.points or (halfspace._sides > 1.0 and -inside > allowed.points):
         case.wrong.append(f"{name} is outside the {'half-space' if halfspace._sides == 1.0 else 'plane'}")

@@ -168,7 +168,7 @@ def judge_point(
 
 
 def _judge_normal(case: Case, claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> None:
-    """Refute the normal of a touch if a step along it from a witness point ends too near to a part of the same body.
+    """Refute the normal of a touch if a step along it, from the witness point of a body, ends in or near that body.
 
     If the bodies touch on several sides, the result has the normal of one side. Such a normal is not refuted.
     """
@@ -278,10 +278,10 @@ def _floats(v: FractionVec) -> Array:
 
 
 def _moved(claim: Claim, a: WorldBody, b: WorldBody) -> Iterator[WorldBody]:
-    """Yield body B translated by ``-lower``, first along the normal, then along a direction from all sides of a touch.
+    """Yield body B translated by ``-lower``, first along the normal, then along other directions.
 
-    The result of a touch has the normal of one side. If two parts still touch after a translation, their normal is
-    added to the direction of the next translation.
+    Bodies may touch on several sides, and the result has the normal of one side. If two parts still touch after a
+    translation, their normal is added to the direction of the next translation.
     """
     direction = claim.normal
     for _ in range(_SIDES):
@@ -380,7 +380,7 @@ def _holds_deep_point(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
 
 
 def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
-    """Return whether a part is a ball, and its centre is in ``host`` at least by the claimed depth minus the radius."""
+    """Return whether a part is a ball whose centre is inside ``host`` by the claimed depth minus the radius."""
     vertices = [points for term in part.terms for points in term.sets]
     if part.curved or [len(points) for points in vertices] != [1]:
         return False

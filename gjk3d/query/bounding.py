@@ -28,7 +28,7 @@ _GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
 def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> BoundingSphere:
-    """Return the smallest bounding sphere in the world. For composed shapes it is only nearly the smallest.
+    """Return the smallest bounding sphere in the world. For composed shapes a slightly smaller sphere may exist.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
 def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> AABB:
     """Return the axis-aligned bounding box of the shape in the world; see `bounding_sphere` for the arguments.
 
-    The box fits the shape at that pose. It is smaller than the bounding box of a rotated local box.
+    The box is fitted to the shape at its pose. It is often smaller than the bounding box of a rotated local box.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
 
     Primitives have their own box. The box of a hull is the smallest of two sets: all boxes that are flush with a face,
     and many boxes with a side parallel to two edges, see `gjk3d.shapes.measure.oriented_box`. The box of a composed
-    shape is the best of a few. The true smallest box may be a little smaller.
+    shape is the smallest of a few boxes. The true smallest box may be a little smaller.
 
     Examples
     --------

@@ -246,13 +246,15 @@ def contact(
     points. All other pairs of features give one point.
 
     For a non-convex body the result has the points of all parts that touch, and each point has the normal of its two
-    parts. The parts of a mesh are its triangles. A triangle of a closed mesh separates the other body towards the
-    outside of the mesh. A triangle is ignored if its separating translation is longer than a known separating
-    translation of the bodies, unless this holds for all triangles. A normal belongs to both surfaces at its point. At a
-    flat or concave edge between parts it is the normal of a face. At a convex edge it is between the normals of the two
-    faces. Thus all normals on a level plane of many triangles or boxes are vertical. If two closed meshes cross, a
-    normal may differ from the normals of the other mesh. If no normal belongs to both surfaces, all points are kept.
-    ``patches`` groups the points by their normal.
+    parts. The parts of a mesh are its triangles. A triangle of a closed mesh pushes the other body out of the mesh,
+    along the outward normal of the triangle. The triangle is ignored if this translation is longer than one that is
+    known to separate the bodies, unless this holds for all triangles.
+
+    The normal of a point is normal to both surfaces. At a flat or concave edge between parts it is the normal of a
+    face. At a convex edge it is between the normals of the two faces. Thus all normals on a level plane of many
+    triangles or boxes are vertical. Points without such a normal are removed, but if no point has
+    one, all points are kept. If two closed meshes cross, a normal may be normal to only one of them. ``patches`` groups
+    the points by their normal.
 
     If the surfaces do not intersect, for example because one body contains the other, the result has the one point of
     `signed_distance`. For a half-space the convex hull of a body is used. The depth of non-convex bodies takes longer

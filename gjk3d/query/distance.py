@@ -282,8 +282,8 @@ def signed_distance(
         The distance is negative if the shapes overlap, and ``separation_vector`` is the minimum translation that
         separates them. Two flat shapes in one plane have depth 0, because any translation across the plane separates
         them. For non-convex bodies the depth is bounded from both sides. `penetration` is a different quantity: how
-        far one surface is inside the other body. The depth of a ball or point whose centre is in a closed mesh is its
-        distance from the surface plus its radius, unless this translation ends in another part of the body.
+        far one surface is inside the other body. If a point or the centre of a ball is in a closed mesh, the depth is
+        its distance from the surface plus the radius, unless this translation ends in another part of the body.
 
     Raises
     ------

@@ -193,7 +193,7 @@ def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tup
 
 
 def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
-    """Return two convex shapes that have the same distance; None if the distance depends on the parts of bodies."""
+    """Return two convex shapes with the same distance as ``shapes``; None if it depends on the parts of bodies."""
     a, b = shapes
     kinds = a._kind | b._kind
     if not kinds & Kind.BODIES:
@@ -211,7 +211,8 @@ def _body_slopes(
 ) -> tuple[Array, int]:
     """Return the slopes (12,) of one pair with a non-convex body, and YES or NO for their uniqueness.
 
-    ``about`` are two pose rows, whose origins are the centers of rotation.
+    ``rows`` are the poses of the query, and ``answer`` is the row of its result. ``about`` are two pose rows whose
+    origins are the centers of rotation. ``tight`` is the field of the result.
     """
     from gjk3d.bodies.distance import levers  # loaded only for non-convex bodies
 

@@ -262,11 +262,11 @@ class Difference:
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
 
     def axes(self, vectors: Array) -> Array:
-        """Return directions or points of A - B in world axes, from those in A's axes, in which a trace is written."""
+        """Return directions or points of A - B in world axes. ``vectors`` are in A's axes, as in a trace."""
         return np.asarray(vectors, dtype=np.float64) @ self.turn.T
 
     def place(self, points: Array) -> Array:
-        """Return points of A or of B in the world, from points of a trace (in A's axes, about A's centre)."""
+        """Return points of A or of B in the world. ``points`` are in A's axes about A's centre, as in a trace."""
         return self.axes(points) + self.center
 
     def support(self, direction: Array) -> Array:
@@ -289,7 +289,7 @@ class Difference:
         return _hull(np.array([self.support(d) for d in _DIRECTIONS]))
 
     def whole(self) -> tuple[Array, Ints]:
-        """Return vertices and faces of the sampled difference of the shapes with their radii."""
+        """Return vertices and faces of the difference of the shapes with their radii. Round surfaces are sampled."""
         if sum(self.radii) == 0.0:
             return self.core()
         return _hull(np.array([self.support(d) + sum(self.radii) * d for d in _DIRECTIONS]))
@@ -428,7 +428,7 @@ def overlap(
 
 
 class _Intersection(NamedTuple):
-    """The intersection of two polytopes that touch or overlap, as the source of a hull."""
+    """The intersection of two polytopes that touch or overlap. It gives a hull its vertices at the first access."""
 
     a: Polytope
     b: Polytope

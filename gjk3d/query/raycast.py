@@ -149,9 +149,9 @@ class RayHits(NamedTuple):
         Unit outward normal of the face in world axes, after `Mesh.repairs`. A face that is not in `Mesh.skin` has the
         normal of its winding.
     face : (k,) int
-        Index of the face of the mesh. A triangle that `Mesh.repairs` counts once is one hit. A hit on an edge or a
-        corner is one hit. Its face has the smallest computed distance, and in a tie the lowest index. A ray along a
-        face has one hit, where the ray first touches the face.
+        Index of the face of the mesh. Copies of a triangle that `Mesh.repairs` counts once give one hit. A hit on an
+        edge or a corner is one hit. Its face is the one with the smallest computed distance, in a tie the one with the
+        lowest index. A ray along a face has one hit, where the ray first touches the face.
     entering : (k,) bool
         Whether the ray enters the mesh at the hit, which means that it runs against the normal.
     starts : (n + 1,) int
@@ -441,7 +441,7 @@ def _units(vectors: Array, stacked: bool) -> Array:
 
 
 def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:
-    """Fill the rows ``out`` and ``codes`` of rays at shapes without a closed form.
+    """Write the results of rays at a shape without a closed form to the rows of ``out`` and ``codes``.
 
     The results come from the time of impact of a point that moves along the ray, up to the far end of the bounding ball
     of the shape.

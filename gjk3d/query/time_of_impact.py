@@ -121,7 +121,7 @@ class Motion(Frozen):
         self._set_rows(rows, bool(counts))
 
     def _set_rows(self, rows: Array, stacked: bool) -> None:
-        """Set the fields, as `_set` does. The kernels get writable rows, and the visible array is read-only."""
+        """Set the fields of the object. The kernels get writable rows, and the visible array is read-only."""
         numbers = rows.view()
         numbers.flags.writeable = False
         _set_attribute(self, "_numbers", numbers)

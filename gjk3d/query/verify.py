@@ -40,7 +40,8 @@ def verify(
 
     Floats of shapes and poses count as exact fractions. A pose is its matrix after the polar step, rounded to float64.
     The bounds are proven by the certificate of the result, or by normals and points that this function computes. Then
-    the sign law, the normal, the points, the status and the claim of tightness are checked against the bounds.
+    the normal, the points, the status and the claim of tightness are checked against the bounds, and the points against
+    ``point_b - point_a == distance * normal``.
 
     Parameters
     ----------
@@ -85,9 +86,9 @@ def verify(
     - Next to a half-space or a plane, the extent of all parts along its normal proves both bounds.
     - For separated bodies, planes between groups of parts prove ``lower``, and winding numbers prove that neither body
       is inside a closed surface of the other. Each witness point is in a part.
-    - For bodies in overlap, two parts that overlap this deep, a point this deep in a closed surface, or a part that
-      overlaps a ball in a closed surface prove the least depth. A translation that separates the bodies proves the
-      greatest depth. The witness points are not on surfaces.
+    - For bodies in overlap, one of three findings proves the least depth: two parts overlap by it, a point is inside a
+      closed surface by it, or a part overlaps a ball inside a closed surface by it. A translation that separates the
+      bodies proves the greatest depth. The witness points are not on surfaces.
     - For a touch, a normal is refuted if the line along it from a witness point stays on that body or enters it.
 
     A ray is proven if its hit is on the shape, within 1e-12 of the size, and the ray does not touch the shape before. A

@@ -110,7 +110,7 @@ class Volume(Frozen):
         raise AttributeError(type(self).__name__)
 
     def _moved(self, matrix: Array, at: Array, single: bool) -> Self | None:
-        """Return the volumes at a pose ``matrix``, or at pose rows if it is empty; None if the matrix is not a pose."""
+        """Return the volumes at the pose ``matrix``, or at pose rows if this is empty; None for an invalid matrix."""
         raise AttributeError(type(self).__name__)
 
     def _placed(self, at: Array, single: bool) -> Self:
@@ -123,7 +123,7 @@ class Volume(Frozen):
         raise AttributeError
 
     def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
-        """Return whether pairs of one kind may touch, and lower bounds of their distances; None for other kinds."""
+        """Return whether pairs may touch, and lower bounds of their distances; None if the kernels have to decide."""
         return None
 
     # --- public methods of every volume ------------------------------------------------------------------------------
@@ -626,8 +626,8 @@ def _is_odd(largest: float) -> bool:
 def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
     """Fill out (n, 6) with the lower and upper corners of the axis-aligned boxes of a shape at pose rows.
 
-    If ``matrix`` (4, 4) is not empty, its pose is written to ``rows`` first. Return 0, `ODD`, or the positive code of
-    an invalid matrix.
+    If ``matrix`` (4, 4) is not empty, its pose is written to ``rows`` first. Return 0, the positive code of an
+    invalid matrix, or `ODD` if a coordinate is not finite, too large or too small.
     """
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))

@@ -14,7 +14,7 @@ from gjk3d.wording import below, count, format_bounds, format_depth, format_dist
 
 
 def unit_of(result: Distance) -> str | None:
-    """Return the unit of length that both shapes have, for example meshes from files; None if it is not unique."""
+    """Return the unit of length of both shapes, for example of meshes from files; None if their units differ."""
     units = {symbol(getattr(shape, "unit", None)) for shape in (result.shape_a, result.shape_b)}
     return units.pop() if len(units) == 1 else None
 

@@ -23,7 +23,7 @@ TRANSPARENT = "transparent"
 
 
 def hex_rgb(color: str) -> str:
-    """Return a colour as ``#RRGGBB``, or "transparent". The names of pyvista are accepted too."""
+    """Return a hex colour or a colour name of pyvista as ``#RRGGBB``. "transparent" is returned unchanged."""
     if (color.startswith("#") and len(color) == 7) or color == "transparent":
         return color
     import pyvista

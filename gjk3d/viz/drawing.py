@@ -62,7 +62,7 @@ class Solid(NamedTuple):
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
-    """Return the vertices and faces of a solid's surface in its local frame. Raise TypeError without a surface."""
+    """Return a solid's vertices and faces in its local frame. Raise TypeError for objects without a surface."""
     if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:
@@ -96,12 +96,12 @@ def solid_surface(x: Any) -> tuple[Array, Ints]:
 
 
 def is_dots(x: Any) -> bool:
-    """Return whether an object is a point cloud without a radius, or of more points than are drawn as balls."""
+    """Return whether an object is a point cloud that is drawn as dots, since its radius is 0 or it has many points."""
     return isinstance(x, PointCloud) and (x.radius <= 0.0 or len(x.points) > MOST_BALLS)
 
 
 def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
-    """Return the faces of ``copies`` equal bodies, which have ``vertices`` vertices each, stored body by body."""
+    """Return the faces of ``copies`` equal bodies, body by body. Each body has ``vertices`` vertices."""
     every: Ints = (faces + vertices * np.arange(copies)[:, None, None]).reshape(-1, 3)
     return every
 
@@ -114,7 +114,7 @@ def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
 
 
 def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
-    """Return a square slab near ``center`` whose top is on a plane. The thickness is relative to the half width."""
+    """Return a square slab near ``center``. Its top is in the given plane. Its thickness is ``thick * half``."""
     axes = np.array([*across(normal), normal])
     top = center + float(normal @ (point - center)) * normal
     return Solid(top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES)
@@ -136,7 +136,7 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
 
 
 def box_lines(corners: Array) -> Array:
-    """Return the edges of n boxes as segments, (12 n, 2, 3). From corner to corner z changes first, then y."""
+    """Return the edges of n boxes as segments, (12 n, 2, 3). The order of the corners is that of `CORNERS`."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
 
@@ -150,7 +150,7 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
 
 
 def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
-    """Return a solid of revolution, whose height and radius are 1, stretched between two points or (k, 3) points."""
+    """Return a solid of revolution, given with height 1 and radius 1, stretched between two points or k pairs."""
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
     first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
@@ -160,7 +160,7 @@ def turned(surface: measure.Surface, start: Array, end: Array, radius: float) ->
 
 
 def across(axis: Array) -> tuple[Array, Array]:
-    """Return two unit vectors that are orthogonal to a unit vector, or to (k, 3) vectors, and to each other."""
+    """Return two unit vectors that are orthogonal to ``axis`` and to each other, as rows (k, 3) for k axes."""
     side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=-1)])
     side /= np.linalg.norm(side, axis=-1, keepdims=True)
     return side, np.cross(axis, side)
@@ -190,8 +190,8 @@ class Shaded(NamedTuple):
 def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     """Return a mesh split into smooth patches, each with separate normals.
 
-    The mesh consists of ``copies`` equal bodies, one after another. The largest body is split, and the others in the
-    same way.
+    The mesh consists of ``copies`` bodies with equal faces, one after another. The sharp edges of the largest body are
+    used for all of them.
     """
     every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
     sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)
@@ -303,7 +303,7 @@ ANGLE = 30.0  #: vertical angle of view, in degrees
 
 
 class Camera(NamedTuple):
-    """The point that the camera looks at, its position ``eye``, its up direction and its vertical angle of view."""
+    """A camera: the point that it looks at, its position ``eye``, its up direction and its vertical angle of view."""
 
     center: Array
     eye: Array
@@ -393,7 +393,7 @@ class Drawing:
         self.body(np.reshape(points, (-1, 3)), (), color, look=DOTS, **more)
 
     def label(self, point: Array, text: str, color: str = INK, free: Array | Sequence[Array] = ()) -> None:
-        """Add a text next to a visible point."""
+        """Add a text next to a point. The text should not hide the points ``free``."""
         self.labels.append(Label(point, text, color, free))
 
     def key(self, text: str, color: str) -> None:
@@ -470,7 +470,7 @@ def _name_pairs(drawn: Drawing, drawing: Drawing) -> None:
 
 
 def ball_of(points: Array) -> tuple[Array, float]:
-    """Return the centre and radius of a ball around points, with the centre of their box. The radius is above 0."""
+    """Return the centre and radius of a ball around points. It has the centre of their box, and a radius above 0."""
     if not len(points):
         return np.zeros(3), 1.0
     low, high = points.min(axis=0), points.max(axis=0)
@@ -520,14 +520,14 @@ def placed(vertices: Array, faces: Any, pose: Array | None) -> Solid:
 
 
 def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float, **more: Any) -> Item:
-    """Return an item for a half-space, which `ready` completes when the size of the picture is known."""
+    """Return an item for a half-space. `ready` gives the item its size, which depends on the picture."""
     thick = 0.04 if shape._sides == 1.0 else 0.0
     ends = np.outer([shape.offset, shape.offset + 1.0], shape.normal)
     return Item(*placed(ends, (), pose), color, opacity, framed=False, slab=thick, **more)
 
 
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
-    """Return the centre and radius of the ball to show: around both bodies, or near a body that is far smaller."""
+    """Return the centre and radius of the ball to show: around both bodies, or near the smaller one if it is tiny."""
     witness = np.array([result.point_a, result.point_b])
     ball = ball_of(np.concatenate([*bodies, witness]))
     sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
@@ -550,7 +550,7 @@ def direction(value: Any, what: str) -> Array:
 
 
 def upright(up: Array) -> Array:
-    """Return the rotation from the axes of a picture, x right and z up, to the axes of a world with another up axis."""
+    """Return the rotation from axes with x to the right and z up to those of a world in which ``up`` is up."""
     if up[2] > 0.5:
         return np.eye(3)
     return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y is up, as in glTF, and z to the camera
@@ -570,7 +570,7 @@ def side_view(n: Array) -> Array:
 
 
 def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
-    """Return the target and the position of the nearest camera that shows all points in the ball in a 4:3 picture."""
+    """Return the target and position of the nearest camera whose 4:3 picture shows all points that are in a ball."""
     right = np.cross(up, view)
     right /= np.linalg.norm(right)
     axes = np.array([right, np.cross(view, right), view])
@@ -588,7 +588,7 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
 
 
 def ready(items: list[Item], center: Array, size: float) -> list[Item]:
-    """Return the items with points, segments and half-spaces replaced by solids, whose size fits the shown ball."""
+    """Return the items, with points, segments and half-spaces replaced by solids. Their size fits the shown ball."""
     out = []
     for item in items:
         if item.look in (BODY, MODEL) and not len(item.faces):

@@ -204,7 +204,7 @@ class Row(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A text in a picture. Lengths are in pixels, from the upper left corner of the picture."""
+    """A text in a picture. Positions and sizes are in pixels. The origin is the upper left corner of the picture."""
 
     rows: list[Row]
     size: int  #: height of letters
@@ -217,7 +217,7 @@ class Words(NamedTuple):
 
 @contextmanager
 def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
-    """Hide the plain texts (`_is_plain`) of a plotter until the context ends, and yield them."""
+    """Hide the texts that SVG and PDF can store as text until the context ends, and yield these texts."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     actors = [
@@ -397,7 +397,7 @@ def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors
 
 
 def palette(frames: Sequence[Image.Image], fixed: Iterable[str], most: int = 256) -> Image.Image:
-    """Return one palette for all frames that contains the fixed colours ``#rrggbb`` exactly."""
+    """Return one palette for all frames. It contains the colours ``fixed``, written ``#rrggbb``, exactly."""
     from PIL import Image
 
     sample = np.concatenate([np.asarray(frame)[::3, ::3].reshape(-1, 3) for frame in frames])

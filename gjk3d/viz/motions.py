@@ -76,7 +76,7 @@ def _cure_of_path(*args: Any, **keywords: Any) -> str:
 
 
 def _farthest(robot: Robot) -> int:
-    """Return the index of the link at the end of the longest chain of moving joints, the last one of a tie."""
+    """Return the index of the link at the end of the longest chain of moving joints. The last such link wins a tie."""
     chain = robot._chain
     joints = (chain.kind != 0).astype(np.int64)
     for k, parent in enumerate(chain.parent):  # parents come first
@@ -143,7 +143,7 @@ def motion(
     size : (int, int), optional
         Width and height of an image or an animation in pixels.
     **options
-        Any other option is a TypeError that names the nearest option.
+        Any other option raises a TypeError that names the most similar option.
 
     Returns
     -------
@@ -444,7 +444,7 @@ def write_page(
     """Write an animation as one self-contained page, which plays it in 3D, and return the path of the page.
 
     The page does not use the network. With ``#12`` in its address, the page shows picture 12, counted from 0, and does
-    not play. ``aside`` is HTML next to the picture, which may have such links, and ``more`` are further styles and
+    not play. ``aside`` is HTML next to the picture. It may have links such as ``#12``. ``more`` are further styles and
     scripts. ``moment`` names a position of the slider.
     """
     scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
@@ -552,7 +552,7 @@ def _play(report: SafetyReport) -> Play:
 
 
 def _clear_view(movers: Sequence[Mover], k: int, moment: Moment) -> tuple[Array, float, Array] | None:
-    """Return the centre and radius of a ball around a colliding pair, and the view in which least of it is hidden."""
+    """Return a view of a colliding pair: centre and radius of the ball to show, and the clearest camera direction."""
     if moment.ends is None or not moment.hit:
         return None
     bodies = {

@@ -1,7 +1,7 @@
 """Offline pages of results, drawings and robots.
 
 A page is one HTML file, which opens in any browser and is written without OpenGL. The page of a robot has a slider for
-each joint, and shows the distance that it computes from convex pieces.
+each joint. Its script computes the shown distance from convex pieces.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def _is_model(item: Item) -> bool:
 
 
 def _pair_scene(drawing: Drawing, result: Distance, color: str) -> dict[str, Any]:
-    """Return the data of a page on which B, which has this colour, can be moved, and layers of items can be hidden."""
+    """Return the data of a page on which B can be moved and layers of items can be hidden. ``color`` is that of B."""
     scene, (center, size) = _scene_of(drawing, []), drawing.ball
     for entry, item in zip(scene["items"], drawing.items, strict=True):
         entry["moves"] = item.name in ("B", "point_b") or (_is_model(item) and item.color == color)

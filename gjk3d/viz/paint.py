@@ -100,7 +100,7 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = Non
 
 
 def add_halos(plotter: pyvista.Plotter, free: list[bool]) -> None:
-    """Add halos to the captions and to the legend, unless ``free`` states that no body is behind them."""
+    """Add halos to the captions and to the legend. ``free`` states for each of the two whether no body is behind it."""
     over = tuple(prefix for is_free, prefix in zip(free, ("gjk3d line ", "gjk3d key "), strict=True) if not is_free)
     for name, actor in [(name, actor) for name, actor in plotter.renderer.actors.items() if name.startswith(over)]:
         _add_halo(plotter, actor, name)
@@ -169,7 +169,11 @@ def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
 
 
 def _next_to(spot: Array, out: Array, free: Array, size: Array, room: Box, occupied: list[Box], inside: bool) -> Array:
-    """Return the lower left corner, in pixels, of a label at ``spot`` that hides no label and no point of ``free``."""
+    """Return the lower left corner, in pixels, of a label near ``spot`` that covers few other labels and points.
+
+    ``out`` is the preferred direction from ``spot``. The label has the size ``size``. It should not cover the boxes
+    ``occupied`` and the points ``free``. If ``inside`` is True, it stays in the box ``room``.
+    """
     angle = float(np.arctan2(out[1], out[0]))
     best, least = spot, np.inf
     for turn in _TURNS:
@@ -320,7 +324,7 @@ def drawn_in(plotter: pyvista.Plotter) -> Drawing:
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
-    """Replace the painted items ``before`` by a drawing, except for common items, and return the painted items."""
+    """Replace the painted items ``before`` by those of a drawing, and return these. Items in both remain painted."""
     mine = {id(item) for item in drawing.items}
     _remove(plotter, [entry for entry in before if id(entry[0]) not in mine])
     _DRAWN[plotter.renderer] = drawing
@@ -432,7 +436,7 @@ def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
 
 
 def _free_edges(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> list[bool]:
-    """Return for each box, of captions and legend, whether no point of ``points`` (n, 3) is behind it."""
+    """Return whether no point (n, 3) is behind the captions, and whether none is behind the legend."""
     projected = _projected(plotter, points)
     return [not len(projected) or _parted(projected, (2.0 * low - 1.0, 2.0 * high - 1.0)) for low, high in edges]
 
@@ -584,7 +588,7 @@ class Posed:
         """Move the bodies to ``poses``, make the bodies in ``hit`` vermilion, and replace the markers by ``signs``.
 
         A pose of None, and a missing pose at the end, leave the body at its pose. The first caption is vermilion if a
-        body is vermilion, or with ``alarm``.
+        body is vermilion, or if ``alarm`` is True.
         """
         for actors, pose in zip(self.actors, poses, strict=False):
             for actor in actors if pose is not None else ():

@@ -152,7 +152,7 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
 
 
 def _packed(page: str) -> Packed:
-    """Return a compressed page for `_LOADER`, and the sizes in bytes of its text and of its data strings."""
+    """Return a compressed page for the script `_LOADER`: base64 of its parts, and the size of each part in bytes."""
     blobs: dict[bytes, int] = {}
 
     def out(match: re.Match[str]) -> str:
@@ -474,7 +474,7 @@ def to_pyvista(
         return blocks
     if options:
         raise TypeError(
-            f"to_pyvista of a {type(x).__name__} does not have the option {next(iter(options))!r}. Leave it out"
+            f"to_pyvista of a {type(x).__name__} does not have the option {next(iter(options))!r}. Leave the option out"
         )
     matrix = None if pose is None else matrices(pose)[0]
     if isinstance(x, pyvista.PolyData):
@@ -561,7 +561,7 @@ def in_window(
     """Return the result of ``make``, called with the given plotter or a new window, and the path of a written file.
 
     Without a display the picture is saved, and stderr names the file if ``path`` is None. A notebook shows the picture
-    instead. ``what`` is a purpose of the window for these texts, and ``begin`` is called before the window opens.
+    instead. ``what`` states the purpose of the window in these texts. ``begin`` is called before the window opens.
     """
     windowless = plotter is not None or _off_screen(off_screen) or path is not None
     target = new_plotter(off_screen=windowless, size=size) if plotter is None else plotter
@@ -712,7 +712,7 @@ def opacities(value: Any) -> tuple[float, ...] | None:
 
 
 def check_count(rows: tuple[Any, ...] | None, bodies: int | None, option: str) -> None:
-    """Raise ValueError if ``option`` has more values than the picture has bodies. None is any number of bodies."""
+    """Raise ValueError if ``option`` has more values than the picture has bodies. ``bodies`` None allows any number."""
     if rows is not None and bodies is not None and len(rows) > bodies:
         raise ValueError(f"{option} has {len(rows)} values, expected at most {count(bodies, 'value')}, one per body")
 

@@ -174,7 +174,7 @@ def bounded_shapes() -> dict[str, Shape]:
 
 
 def bounded_data(shape: Shape) -> dict[str, Any]:
-    """Return the data of a shape, its volume, bounding sphere and OBB about its centre, for the lesson on bounds."""
+    """Return a shape's data, volume, bounding sphere and OBB for a page. Positions are relative to its centre."""
     pair = query_distance(UNSIGNED, shape, shape, None, None, inf, None, False)
     difference = Difference(pair)
     sides = stage.given_to(pair, difference)

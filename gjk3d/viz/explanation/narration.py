@@ -1,4 +1,4 @@
-"""Sentences for the steps of a trace: the state of each kernel, its support query and its conclusion.
+"""Sentences for the steps of a trace: the state of GJK or EPA, the support query and the conclusion of each step.
 
 The sentences are derived from the trace, without solving anything again. ``templates/tell.js`` has the same sentences.
 """
@@ -37,7 +37,7 @@ _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
 class Step(NamedTuple):
     """One step of GJK or EPA: its state, support query and conclusion, in numbers and in a sentence.
 
-    Points of A - B and directions are in world axes about the origin of A - B. ``support_a``, ``support_b`` and the
+    Points of A - B and directions are in world axes. The origin is that of A - B. ``support_a``, ``support_b`` and the
     witness points are in world coordinates. A point of A - B has the same name in every step.
     """
 
@@ -137,7 +137,7 @@ class Narrator:
         return self.steps
 
     def _fold(self) -> None:
-        """Replace the last steps by one step if their bounds have equal texts. Curved shapes take many such steps."""
+        """Join the last steps if their printed bounds are equal. Curved shapes take many such steps."""
         read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
         alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
         if last.phase == "start" or alike < 3:
@@ -149,7 +149,7 @@ class Narrator:
         self.steps[first:] = [last._replace(number=first, title=title, sentence=prefix + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **values: Any) -> None:
-        """Add a step with ``values`` in the axes of the trace, and with the fields of the trace's step ``of``."""
+        """Add a step with the fields of ``of``, a step of the trace, and with ``values``, in the axes of the trace."""
         values = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | values
         if of is not None:
             self.lower = max(self.lower, of.lower - self.radii)  # the best bounds so far
@@ -196,7 +196,7 @@ class Narrator:
         return self._format(x, x, 4)
 
     def _only(self, ahead: float) -> str:
-        """Return the text "only .. farther" for a support point that is ``ahead`` beyond the simplex and not added."""
+        """Return how much farther than the simplex a support point is, as text. ``ahead`` is this length."""
         if ahead <= self.rounding:
             return "no farther (up to rounding)"
         return f"only {with_unit(above(ahead, 2), self.unit)} farther"

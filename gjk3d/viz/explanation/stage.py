@@ -1,4 +1,4 @@
-"""The steps of an explanation: the drawings of each step, and the window, pictures and page that show them.
+"""The steps of an explanation: their drawings, and the window, pictures and page that show the drawings.
 
 Each step is drawn in two views. The coordinates of a view are relative to its middle and in units of its size, so
 pictures do not depend on the scale.
@@ -102,12 +102,12 @@ class View(NamedTuple):
     steps: list[Drawing]
 
     def local(self, points: Any) -> Array:
-        """Return points of the world relative to the middle and the unit of the picture, (n, 3)."""
+        """Return points of the world in coordinates of the picture, (n, 3): relative to its middle, in its unit."""
         return np.reshape((np.asarray(points, dtype=np.float64) - self.center) / self.unit, (-1, 3))
 
 
 class Scene(NamedTuple):
-    """Both views of all steps, which are seen from the same direction."""
+    """Both views of all steps. Both have the same direction to the camera."""
 
     left: View
     right: View
@@ -477,7 +477,7 @@ _PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, ROLES))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
-    """Write an animation with one frame per step. By default a frame lasts a second for four words of its sentence."""
+    """Write an animation with one frame per step. By default it lasts 1.5 s plus 0.25 s per word of the sentence."""
     shown = evenly(len(steps), max(most, 2)).tolist()
     frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
@@ -570,7 +570,7 @@ def role_data(roles: Mapping[str, Role]) -> dict[str, dict[str, Any]]:
 
 
 def _data(explained: Explanation) -> dict[str, Any]:
-    """Return the data of a page: bodies in units of their view, and steps about the centre of A."""
+    """Return the data of a page. Bodies are in the unit of their view, and steps are relative to the centre of A."""
     scene, difference = explained._scene, explained._difference
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
     inputs = given_to(explained.result, difference)
@@ -615,7 +615,7 @@ def _source(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return the data of both shapes about the centre of A, from which a page runs GJK.
+    """Return the data of both shapes with which a page runs GJK. Positions are relative to the centre of A.
 
     Return None if the scripts of the page lack the support mapping of a shape.
     """

@@ -100,7 +100,7 @@ def draw_foreign(x: Any, style: Style) -> Drawing:
 
 
 def _with_names(style: Style, parts: list[tuple[str, Any]]) -> Style:
-    """Return a style with the names of parts of another library, unless the style has names."""
+    """Return the style with names for ``parts``, each a name and an object. Names in the style have priority."""
     return replace(style, names=style.names or tuple(name or words_for(part) for name, part in parts))
 
 
@@ -208,7 +208,7 @@ _OF_PAIRS = (draw_distance, draw_contact, draw_axis, draw_gradient, draw_impact,
 
 
 def bodies_in(x: Any) -> int | None:
-    """Return the number of bodies that have a colour and a name in the picture of an object, None for any number."""
+    """Return the number of bodies with a colour and a name in the picture of an object, or None if it is not fixed."""
     if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
         entries = [entry[0] if _is_pair(entry) else entry for entry in ([x] if _is_pair(x) else x)]
         solid = all(type(entry) is list or is_solid(entry) for entry in entries)
@@ -226,7 +226,7 @@ def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
     accepted = list(signature(draw).parameters)[2:]
     for name in options:
         if name not in accepted:
-            cure = f", {expected_names(name, accepted)}" if accepted else ". Leave it out"
+            cure = f", {expected_names(name, accepted)}" if accepted else ". Leave the option out"
             raise TypeError(f"the picture of {with_article(type(x).__name__)} does not have the option {name!r}{cure}")
     style = style or Style()
     if draw in (draw_volume, draw_rays, draw_points) and options.get("of") is not None:

@@ -225,7 +225,7 @@ def _pair(
 ) -> tuple[Drawing, tuple[Any, Any], list[Array]]:
     """Return the drawing of the pair ``of``, its two shapes, and their poses, for a result ``x`` without shapes.
 
-    ``row`` is a field of ``x``, which has two dimensions for a stack. Errors contain ``title_text`` and ``also``.
+    ``row`` is a field of ``x``. It has two dimensions if ``x`` is a stack. Errors contain ``title_text`` and ``also``.
     """
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(

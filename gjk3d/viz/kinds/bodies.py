@@ -266,7 +266,7 @@ def draw_body(
     drawing = Drawing()
     for option, given in (("self_intersections", self_intersections), ("level", level is not None)):
         if given and not isinstance(x, Mesh):
-            raise TypeError(f"{option}= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
+            raise TypeError(f"{option}= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave the option out")
     if level is not None:
         check_level(level, _last_level(x))
     stack = matrices(style.pose)
@@ -492,7 +492,7 @@ def _last_level(mesh: Mesh) -> int:
 
 
 def _grouped(volume: float) -> str:
-    """Return a volume to 5 digits, a large one with commas instead of a power of ten."""
+    """Return a volume as text in 5 digits. Large volumes have commas instead of a power of ten."""
     return f"{float(number(volume, 5)):,.0f}" if 1e5 <= volume < 1e15 else number(volume, 5)
 
 

@@ -61,7 +61,7 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     margin : float
         Pairs up to this distance apart count as colliding, as in `Scene.collisions`.
     contacts : bool
-        Whether contact points and normals of the pairs are drawn. This requires that all objects of pairs are convex.
+        Whether contact points and normals of these pairs are drawn. This requires that all objects in them are convex.
     """
     drawing, names = Drawing(), x.names
     pairs = x.collisions(margin=margin)
@@ -332,7 +332,7 @@ def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) 
 
 
 def _add_signs(drawing: Drawing, row: Clash, size: float, depth: str) -> None:
-    """Add the nearest points, and the separating translation with its depth or the normal."""
+    """Add the nearest points, and either the separating translation with its depth, or the normal."""
     if row.point_a is not None and row.point_b is not None:
         drawing.ends(np.array(row.point_a), np.array(row.point_b), size, COLORS)
     if row.depth and row.mtv is not None and any(row.mtv):
@@ -366,7 +366,7 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
 
 
 def _box(bounds: Any) -> Array:
-    """Return the corners of a box from its lowest and highest corner. From row to row z changes first, then y."""
+    """Return the corners of a box, (8, 3), from its lowest and highest corner. z changes fastest, and x slowest."""
     return np.array([*product(*zip(*bounds, strict=True))])
 
 

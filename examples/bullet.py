@@ -30,7 +30,7 @@ def draw(impact, path):
         names=("dart", "plate, 4 mm thin"),
         title="A dart at 3 m/s: samples jump over the plate, a proof does not",
         opacity=(0.85, 0.4),
-        ghosts=0,
+        ghosts=1,
         view=view,
     )
     samples = [(DART, pose) for pose in FLIGHT.at(np.linspace(0.0, 1.0, SAMPLES))]

@@ -270,7 +270,7 @@ def signed_distance(
         The algorithm for overlap. "epa" runs EPA on every pair, even on separated shapes. "facets" tests every facet
         of the Minkowski difference, which is the separating axis test in 3D. It supports polytopes only, including
         flat and rounded ones. For meshes and other non-convex bodies, "tight" searches for the least translation and
-        takes milliseconds. "fast" takes about ten times as long as `collide`, and its bounds are wider. Both give a
+        takes milliseconds. "fast" takes up to 13 times as long as `collide`, and its bounds are wider. Both give a
         translation that is proven to separate the bodies. "auto" is "tight" for these bodies. For two convex shapes,
         and for a half-space, "tight" and "fast" are "auto".
     max_distance, tol, trace, certificate, workers, device

@@ -626,6 +626,9 @@ def camera_of(drawing: Drawing) -> Camera:
 def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | None]:
     """Return the two models whose hulls were compared, in world axes. A convex or missing model is None."""
     poses = (result.pose_a, result.pose_b)
+    valid = models is None or (isinstance(models, (tuple, list)) and len(models) == 2)
+    if not valid or not all(model is None or hasattr(model, "faces") for model in models or ()):
+        raise TypeError(f"surfaces is {models!r:.80}, expected a pair, each a Mesh or None")
     return [
         None if model is None or getattr(model, "is_convex", False) else placed(model.vertices, model.faces, pose)
         for model, pose in zip(models or (None, None), poses, strict=True)
@@ -690,6 +693,18 @@ def aim_at(drawing: Drawing, look: Look) -> None:
         raise ShapeError(f"up is {given!r:.80}, which is parallel to view {look.view!r:.80}. Choose another up=")
     if any(value is not None for value in look[:3]):
         drawing.camera = None
+
+
+def check_text(value: Any, option: str) -> None:
+    """Raise TypeError for a value of ``option`` that is neither a text nor None."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{option} is {value!r:.80}, expected a text")
+
+
+def check_flag(value: Any, option: str) -> None:
+    """Raise TypeError for a value of ``option`` that is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{option} is {value!r:.80}, expected True or False")
 
 
 def set_background(drawing: Drawing, background: str | None) -> None:

@@ -40,6 +40,7 @@ from gjk3d.viz.drawing import (
     aim_at,
     ball_of,
     called,
+    check_text,
     is_dots,
     joined,
     placed,
@@ -53,7 +54,7 @@ from gjk3d.viz.kinds.bodies import add, matrices, words_for
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, check_frames, mark_ends, path_frames, travel
 from gjk3d.viz.page import ROOM, camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
-from gjk3d.viz.picture import UNKNOWN_OPTIONS, check_size, check_title, drawing_as_asked, figure_of, new_plotter, show
+from gjk3d.viz.picture import UNKNOWN_OPTIONS, check_size, drawing_as_asked, figure_of, new_plotter, show
 from gjk3d.webpage import color_key, to_base64
 from gjk3d.wording import expected_names, kind_of, number, with_cure
 
@@ -178,7 +179,7 @@ def motion(
         hint = f"Use {cure}=" if cure in known else expected_names(name, known)
         raise TypeError(f"motion does not have the option {name!r}. {hint[:1].upper()}{hint[1:]}")
     look = Look(view, up, None, background)
-    check_title(title)
+    check_text(title, "title")
     if size is not None:
         check_size(size)
     if target is not None and not isinstance(target, (str, os.PathLike)):

@@ -41,6 +41,8 @@ from gjk3d.viz.drawing import (
     Look,
     Style,
     aim_at,
+    check_flag,
+    check_text,
     half_space,
     placed,
     ready,
@@ -316,6 +318,7 @@ def show(
     'distance.html'
     """
     check_size(size)
+    check_flag(transparent_background, "transparent_background")
     target = None if path is None else target_file(path)
     look = Look(view, up, focus, TRANSPARENT if transparent_background else background)
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, look, plotter, **options)
@@ -595,7 +598,7 @@ def drawing_as_asked(
     for name in options:
         if name in UNKNOWN_OPTIONS:
             raise TypeError(f"the option {name!r} does not exist. Use {UNKNOWN_OPTIONS[name]}")
-    check_title(title)
+    check_text(title, "title")
     check_plotter(plotter)
     bodies = bodies_in(x)
     colors, opacity = texts(colors, "colors", "a colour"), opacities(opacity)
@@ -715,9 +718,3 @@ def check_count(rows: tuple[Any, ...] | None, bodies: int | None, option: str) -
     """Raise ValueError if ``option`` has more values than the picture has bodies. ``bodies`` None allows any number."""
     if rows is not None and bodies is not None and len(rows) > bodies:
         raise ValueError(f"{option} has {len(rows)} values, expected at most {count(bodies, 'value')}, one per body")
-
-
-def check_title(title: Any) -> None:
-    """Raise TypeError for a title that is neither a text nor None."""
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title is {title!r:.80}, expected a text")

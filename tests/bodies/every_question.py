@@ -108,7 +108,7 @@ QUESTIONS = [
     Question("`Pair`", _pair, SAME),
     Question("`Pairs`", _pairs, SAME),
     Question("`Scene`", _scene, SAME),
-    Question("`separating_axis`, if a plane separates the hulls", _apart(gk.separating_axis), "`distance`"),
+    Question("`separating_axis`", _apart(gk.separating_axis), "`distance`"),
     Question("`raycast`", lambda a: gk.raycast(a, (0, 0, 9), (0.01, 0.02, -1)), alone=True),
     Question(
         "`aabb`, `obb`, `bounding_sphere`", lambda a: (gk.aabb(a), gk.obb(a), gk.bounding_sphere(a)),

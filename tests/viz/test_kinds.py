@@ -464,6 +464,9 @@ def test_text_has_a_halo_instead_of_a_box_and_only_over_bodies(tmp_path):
         ({"level": -1}, ["level", "-1", "0 to"]),
         ({"level": 400}, ["level", "400", "0 to"]),
         ({"view": (0, 0, 1), "up": (0, 0, 2)}, ["up", "(0, 0, 2)", "parallel"]),
+        ({"axes": "yes"}, ["axes", "'yes'", "True or False"]),
+        ({"self_intersections": 1}, ["self_intersections", "1", "True or False"]),
+        ({"transparent_background": "no"}, ["transparent_background", "'no'", "True or False"]),
     ],
 )
 def test_a_wrong_value_of_an_option_is_named_with_those_that_are_accepted(options, fragments, tmp_path):
@@ -483,6 +486,24 @@ def test_options_of_pairs_lists_and_rays_are_checked_by_their_number_of_bodies(t
         gk.viz.show(ray, image=True, path=path)
 
 
+def test_a_wrong_unit_model_length_or_number_of_ghosts_is_named():
+    impact = gk.shapecast(gk.Sphere(0.5), gk.Sphere(0.5), (4, 0, 0), None, pose(3, 0, 0))
+    for drawn, option, value, rule in (
+        (apart(), "unit", 3, "a text"),
+        (apart(), "surfaces", (None,), "a pair, each a Mesh or None"),
+        (apart(), "surfaces", (None, 3), "a pair, each a Mesh or None"),
+        (np.eye(4), "length", 0, "more than 0"),
+        (np.eye(4), "length", "a", "a real number"),
+        (impact, "ghosts", 2.5, "a whole number of at least 1"),
+        (impact, "ghosts", 0, "a whole number of at least 1"),
+    ):
+        with pytest.raises((TypeError, ValueError)) as error:
+            drawing_of(drawn, **{option: value})
+        assert_names(error.value, option, str(value), rule)
+    with pytest.raises(TypeError, match="unit is 3, expected a text"):
+        viz.explain(apart(), unit=3)
+
+
 def test_a_scene_names_its_margin_and_one_colour_is_that_of_colliding_objects():
     scene = gk.Scene()
     for k, x in enumerate((0.0, 1.5, 9.0)):
@@ -493,6 +514,9 @@ def test_a_scene_names_its_margin_and_one_colour_is_that_of_colliding_objects():
     assert drawing.keys[0][1] == "red" != drawing.keys[1][1]
     assert drawing_of(scene, margin=0.1).words[0] == "No pair is within 0.1 among 3 objects"
     assert drawing_of(scene).words[0] == "Nothing collides among 3 objects"
+    for option, values in (("colors", ("red", "green", "blue")), ("opacity", (0.1, 0.2, 0.3))):
+        with pytest.raises(ValueError, match=f"{option} has 3 values, expected at most 2: .* collide .* others"):
+            drawing_of(scene, Style(**{option: values}))
 
 
 @pytest.mark.parametrize("theme", ["DarkTheme", "DocumentTheme"])

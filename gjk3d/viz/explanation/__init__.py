@@ -24,6 +24,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.units import symbol
 from gjk3d.viz import picture as notebook
+from gjk3d.viz.drawing import check_text
 from gjk3d.viz.explanation.narration import SHARED, Narrator, Step
 from gjk3d.viz.explanation.stage import Scene, arrange
 from gjk3d.viz.image_files import PAGES, check_rendering, free_name, has_display, target_file
@@ -80,6 +81,7 @@ def explain(
     >>> explanation.steps[-1].title
     'Result: apart by 1.5'
     """
+    check_text(unit, "unit")
     if not isinstance(result, Distance):
         raise TypeError(f"result is {kind_of(result)}, expected a result of gjk3d.distance or gjk3d.signed_distance")
     if result.normal.ndim == 2:

@@ -37,7 +37,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.measure import Surface
 from gjk3d.viz.colors import GREY, NORMAL, PALETTE, SEPARATION
-from gjk3d.viz.drawing import Drawing, Style, ball_of, ready
+from gjk3d.viz.drawing import Drawing, Style, ball_of, check_flag, ready
 from gjk3d.viz.kinds.answers import draw_axis, draw_contact, draw_distance, draw_gradient, draw_impact, draw_rays
 from gjk3d.viz.kinds.bodies import add, draw_body, draw_points, draw_poses, draw_swept, draw_volume, matrices, words_for
 from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
@@ -223,11 +223,14 @@ def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
     For a bounding volume, rays or points, the object in the option ``of`` is drawn first, at the pose in the style.
     """
     draw = function_of(x)
-    accepted = list(signature(draw).parameters)[2:]
-    for name in options:
-        if name not in accepted:
+    defaults = {name: parameter.default for name, parameter in list(signature(draw).parameters.items())[2:]}
+    accepted = list(defaults)
+    for name, value in options.items():
+        if name not in defaults:
             cure = f", {expected_names(name, accepted)}" if accepted else ". Leave the option out"
             raise TypeError(f"the picture of {with_article(type(x).__name__)} does not have the option {name!r}{cure}")
+        if isinstance(defaults[name], bool):
+            check_flag(value, name)
     style = style or Style()
     if draw in (draw_volume, draw_rays, draw_points) and options.get("of") is not None:
         faint = 0.45 if style.opacity is None else style.opacity

@@ -7,6 +7,7 @@ translation are also used for clash reports.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from gjk3d.viz.drawing import (
     across,
     ball_of,
     called,
+    check_text,
     half_space,
     lay_out,
     models_of,
@@ -66,6 +68,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str 
     unit : str, optional
         Unit of length of shapes without a unit, such as hulls.
     """
+    check_text(unit, "unit")
     layout, unit = lay_out(x), unit or unit_of(x)
     drawing = _of_pair(x, layout, [headline(x, unit), proof(x, unit)], models_of(x, surfaces), style)
     if x.depth > 0.0 and all(len(body.vertices) for body in layout.bodies):
@@ -301,6 +304,8 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     ghosts : int
         Number of faint earlier poses, including the pose at the start.
     """
+    if not isinstance(ghosts, Integral) or isinstance(ghosts, bool) or ghosts < 1:
+        raise ValueError(f"ghosts is {ghosts!r:.80}, expected a whole number of at least 1")
     if x.time.ndim == 2:
         raise TypeError(f"the impact has {len(x)} motions, expected one motion. Draw one row, for example impact[0]")
     until = float(x.free_until)
@@ -312,7 +317,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
         color = style.color(k, COLORS)
         plane = isinstance(shape, Halfspace)
         if not plane and moves(motion) and until > 0.0:
-            for i, time in enumerate(np.linspace(0.0, until, max(ghosts, 1), endpoint=False)):
+            for i, time in enumerate(np.linspace(0.0, until, ghosts, endpoint=False)):
                 add(drawing, shape, motion.at(time), color, 0.10 + 0.15 * i / max(ghosts - 1, 1))
         add(drawing, shape, motion.at(until), color, 1.0 if plane else style.alpha(k, 0.85))
     size = drawing.ball[1]

@@ -25,6 +25,7 @@ from gjk3d.query.distance import PointDistances
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, Volume
 from gjk3d.robot.occupancy import SweptVolume
+from gjk3d.shapes.base import number as positive
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 from gjk3d.units import reading
@@ -428,6 +429,7 @@ def draw_poses(x: Any, style: Style, *, length: float | None = None) -> Drawing:
         stack = matrices(x)
     except PoseError as error:
         raise TypeError(f"the array cannot be drawn: {error}") from None
+    length = None if length is None else positive(length, "length")
     drawing = Drawing()
     shown = evenly(len(stack), _MOST_AXES)
     places = stack[:, :3, 3]

@@ -63,6 +63,11 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     contacts : bool
         Whether contact points and normals of these pairs are drawn. This requires that all objects in them are convex.
     """
+    wishes: dict[str, Any] = {"colors": style.colors, "opacity": style.opacity}
+    for option, values in wishes.items():
+        if np.size(values) > 2:
+            rule = "expected at most 2: one for objects that collide and one for the others"
+            raise ValueError(f"{option} has {np.size(values)} values, {rule}")
     drawing, names = Drawing(), x.names
     pairs = x.collisions(margin=margin)
     hit = {name for pair in pairs for name in pair}

@@ -1,11 +1,13 @@
 """Pairs of parts in contact, and lists of shapes that a body is tested against.
 
 A body is tested against a list of convex shapes in one call of the kernels. For the kernels, each shape of the list is
-a body of one part, a slice of arrays for all shapes (`nth_shape`). A list of one object may contain a body instead.
+a body of one part, whose arrays are slices of the arrays of the whole list (`nth_shape`). A list of one object may
+contain a body instead.
 
 At each pose row, the pairs of parts that intersect or are within a distance are listed with their signed distances.
 
-The parts of a mesh are its faces. Kernels do not call functions of users, which `_by_functions` handles.
+The parts of a mesh are its faces. Kernels do not call support functions of users. `_by_functions` lists the pairs of
+bodies with such functions.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class NearestFace(NamedTuple):
 def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: WideStack) -> int:
     """Return the boxes of a node within a limit of a far point as bits, and write their squared distances.
 
-    The squared distances and the limit are less by ``base``.
+    ``base`` is subtracted from the written squared distances, and is already subtracted from ``limit``.
     """
     bits = 0
     for lane in range(LANES):

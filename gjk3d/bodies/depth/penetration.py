@@ -229,7 +229,7 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
 
 
 def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
-    """Return the deepest known point of the true surfaces if there are unions of curved parts.
+    """Return the bounds with the deepest known points of the true surfaces, for unions of curved parts.
 
     The true surface is within the slack of each guest point that is clear of all parts but one. Such a point is at
     least as deep in the true host as in the union of the inscribed polytopes.
@@ -290,7 +290,7 @@ def _distances_to(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
 
 
 def _placed(inside: Inner, row: Array, by_a: bool) -> tuple[Array, Array]:
-    """Return the deepest point and the nearest point on the host's surface, that of a first.
+    """Return the deepest point of the guest and the nearest point of the host in the world frame, the point of a first.
 
     ``by_a`` is whether a is the host.
     """

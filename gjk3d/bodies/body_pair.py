@@ -75,7 +75,7 @@ class HeldPoint(NamedTuple):
 
 
 class _Shapes(Sequence[Shape]):
-    """The shapes of some parts of both bodies, which are created on access."""
+    """The shapes of some parts of both bodies. Each shape is created on access."""
 
     def __init__(self, a: Parts, which_a: Ints, b: Parts, which_b: Ints) -> None:
         self._of = a, which_a, b, which_b
@@ -125,7 +125,7 @@ class BodyPair:
         return grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs of parts, (k, 2), in pairs of leaves whose boxes are within a distance."""
+        """Return the pairs of parts, (k, 2), whose leaves have boxes within a distance."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
@@ -157,7 +157,7 @@ class BodyPair:
         return out, flags
 
     def solve_again(self, pairs: Ints, mode: int, out: Array, flags: Ints, most: float = inf) -> None:
-        """Solve the pairs whose bounds are wider than promised again, with as much memory as they need."""
+        """Solve again, with as much memory as needed, the pairs of parts whose bounds are wider than promised."""
         again = flags[:, 2] == 0
         if again.any():
             batch, local, table, rows = self._packed_pairs(pairs[again])
@@ -328,7 +328,7 @@ def too_many() -> UnsupportedPair:
 
 
 class MeshPair(BodyPair):
-    """Two meshes, whose intersecting and nearest triangles are computed by the kernels for two trees."""
+    """Two meshes. The kernels for two trees compute the intersecting and the nearest triangles."""
 
     a: Triangles
     b: Triangles

@@ -318,7 +318,8 @@ def part_points(
 ) -> int:
     """Split points at the centre of their box down to leaves of at most ``most``, and return the number of nodes.
 
-    The box of every node is written. Points and ``order`` get the order of the leaves.
+    The box of every node is written. Points and ``order`` get the order of the leaves. ``spare``, ``right`` and
+    ``stack`` are scratch.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -358,7 +359,7 @@ NO_TREE = TriangleTree(np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.
 
 
 def tree_of(mesh: Mesh) -> Tree:
-    """Return the tree of a mesh, which is cached."""
+    """Return the tree of a mesh, cached."""
     return mesh._cached("tree", lambda: built(mesh.vertices, mesh.faces))
 
 
@@ -381,7 +382,7 @@ def boxes_at(mesh: Mesh, level: int) -> Array:
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
-    """Return a tree with the nodes of a given tree over the same faces with other vertices."""
+    """Return a tree over the same faces with other vertices, which has the nodes of the given tree and new boxes."""
     corners = gathered(vertices, faces)[0][tree.order]
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 

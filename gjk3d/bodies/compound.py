@@ -585,7 +585,7 @@ class PointCloud(Body):
     @property
     @cached
     def _wide_tree(self) -> WideTree:
-        """The wide tree of the points, each as a triangle of three equal corners, with the nodes of the binary tree."""
+        """The wide tree of the points, with the nodes of the binary tree. A point is a triangle of equal corners."""
         parts, every = self._as_parts(), np.arange(len(self.points))
         return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
 

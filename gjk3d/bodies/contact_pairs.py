@@ -91,7 +91,7 @@ _NO_PLANES = np.empty((0, 4))
 
 
 class ShapeList:
-    """A list of objects. Several objects must be convex shapes other than half-spaces and functions of users."""
+    """A list of objects. If it has several, all are convex shapes, and none is a half-space or a function of a user."""
 
     def __init__(self, things: Sequence[Thing]) -> None:
         self.things = tuple(things)
@@ -172,8 +172,8 @@ class ListedPairs(NamedTuple):
     """Pairs of parts at several poses.
 
     The rows ``begins[2 k]`` to ``begins[2 k + 1]`` are the intersecting pairs of pose k. The pairs of near faces
-    follow, up to row ``begins[2 k + 2]``. Near faces are listed only for a mesh with a shape or a mesh, if a distance
-    is given.
+    follow, up to row ``begins[2 k + 2]``. Near faces are listed only for two meshes, or a mesh and a shape, and only if
+    a distance is given.
     """
 
     pairs: Ints2  #: (n, 2)

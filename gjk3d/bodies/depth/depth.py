@@ -154,7 +154,7 @@ class Search(NamedTuple):
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation beyond the walls of branch k and its length, inf if no translation is known."""
+    """Return the least translation beyond the walls of branch k, and its length, which is inf if none is known."""
     count = int(nodes[k, COUNT])
     for i in range(count):
         for c in range(4):

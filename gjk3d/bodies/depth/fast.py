@@ -292,7 +292,7 @@ def is_bounding(s: Posed, p: int, q: int) -> bool:
 def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
     """Return the face normal of two overlapping parts along which B leaves the face first, and the distance.
 
-    The distance is infinite without such a normal. ``along`` is zero, or a direction that the normal has to share.
+    The distance is infinite without such a normal. Unless ``along`` is zero, the normal has to point along it.
     """
     normal, least = along, inf
     for side in range(2):

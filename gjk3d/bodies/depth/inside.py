@@ -643,7 +643,7 @@ def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints
 
 
 def planes_of(skin: Mesh) -> Array:
-    """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5), otherwise no rows."""
+    """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5), or no rows for other meshes."""
     return skin._cached("planes within", lambda: _find_planes(skin))
 
 

@@ -101,7 +101,7 @@ class SearchScratch(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The data of both bodies that is the same at all translations of B, and scratch."""
+    """The data of both bodies that do not depend on the translation of B, and scratch."""
 
     faces: bool  #: whether both bodies are meshes, which are tested by their triangles
     a: Surface
@@ -564,7 +564,7 @@ def find_deepest(
 def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: TreeScratch, depths: Array) -> int:
     """Solve the pairs that were only bounded, move those not proven apart to the front, and return their number.
 
-    Triangles against the polytope ``solid`` are tested by facets first. It is empty if B is another shape.
+    Triangles against the polytope ``solid`` are tested by facets first. ``solid`` is empty if B is another shape.
     """
     for k in range(count):
         if depths[k, _LOWER] > -inf:

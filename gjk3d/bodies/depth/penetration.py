@@ -66,7 +66,7 @@ class Deepest(NamedTuple):
 
 
 def of_mesh(mesh: Mesh) -> list[Skin]:
-    """Return the closed surface of a mesh in its own frame, ``decided`` if its bodies do not overlap."""
+    """Return the closed surface of a mesh in its own frame. The field ``decided`` is False if its bodies overlap."""
     union = union_of(mesh)
     return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
 
@@ -87,7 +87,7 @@ def of_shape(shape: Shape) -> list[Skin]:
 
 
 def of_compound(compound: Compound) -> list[Skin]:
-    """Return the closed surfaces of a compound, ``decided`` if they do not overlap."""
+    """Return the closed surfaces of a compound. Their field ``decided`` is False if they overlap."""
     return compound._cached("united skins", lambda: _united(_skins_of_parts(compound)))
 
 
@@ -102,7 +102,10 @@ def _skins_of_parts(compound: Compound) -> list[Skin]:
 
 
 def _united(parts: list[Skin]) -> list[Skin]:
-    """Return the union of surfaces if any of them may overlap, or the surfaces as not ``decided`` if it fails."""
+    """Return the union of surfaces if any of them may overlap, otherwise the surfaces.
+
+    If the union fails, the surfaces are returned, and their field ``decided`` is False.
+    """
     boxes = [turned(skin.mesh.bounds.reshape(1, 6) + skin.slack * _OUTWARD, skin.row) for skin in parts]
     if not any_overlap(np.concatenate(boxes)):
         return parts

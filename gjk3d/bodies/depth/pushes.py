@@ -125,7 +125,7 @@ def is_parallel(n: Vec3, m: Vec3) -> bool:
 
 @kernel
 def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
-    """Return whether n is normal to an exposed face of part k, which is a face of a mesh or the top of a column."""
+    """Return whether n is normal to the exposed face of part k: the triangle of a mesh, or the top of a column."""
     if t.kind == PRISMS:
         return n[2] > 0.0 and is_parallel(n, normal_of(top_of(t, t.table[k, CELL])))
     return t.kind == TRIANGLES and t.floats[0] == 0.0 and is_parallel(n, normal_of(read(t.places, k)))

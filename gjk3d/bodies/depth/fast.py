@@ -255,7 +255,8 @@ def query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[i
     """Return MEET, HELD or APART for B after a translation beyond some planes, and the work left.
 
     ``w.last`` becomes the pair of parts of MEET. APART means that the gap is several times the rounding error. DOUBT
-    means that the query is undecided, or that the work was not enough.
+    means that the query is undecided, or that the work was not enough. DEEP means that B may be below the columns of a
+    height field.
     """
     x, pairs = shifted(s.x, by), w.last[:2].reshape(1, 2)
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:

@@ -66,7 +66,7 @@ class Deepest(NamedTuple):
 
 
 def of_mesh(mesh: Mesh) -> list[Skin]:
-    """Return the closed surface of a mesh in its own frame. The field ``decided`` is False if its bodies overlap."""
+    """Return the closed surface of a mesh in its own frame. Bodies that overlap are united (`union_of`)."""
     union = union_of(mesh)
     return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
 
@@ -87,7 +87,7 @@ def of_shape(shape: Shape) -> list[Skin]:
 
 
 def of_compound(compound: Compound) -> list[Skin]:
-    """Return the closed surfaces of a compound. Their field ``decided`` is False if they overlap."""
+    """Return the closed surfaces of a compound. Surfaces that overlap are united (`_united`)."""
     return compound._cached("united skins", lambda: _united(_skins_of_parts(compound)))
 
 

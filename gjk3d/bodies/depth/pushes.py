@@ -292,7 +292,7 @@ def _is_single(t: PartTree) -> bool:
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
     """Return whether a normal of part k is certain without a probe, as for a single part, a face, or a ball of a cloud.
 
-    ``inside`` allows for a normal that leads into a closed mesh.
+    With ``inside``, normals may lead into a closed mesh, so no normal of a closed mesh is certain.
     """
     return not (inside and t.inside != OPEN) and (_is_single(t) or _is_bare(t, k, n))
 

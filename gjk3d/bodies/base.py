@@ -118,7 +118,7 @@ class Parts(ABC):
 
     @property
     def convex_slack(self) -> float:
-        """The greatest difference between the depth of the body and of its hull, infinite for a non-convex body."""
+        """The greatest difference between the depths of the body and of its hull; infinite for a non-convex body."""
         return inf
 
     @property
@@ -241,7 +241,7 @@ def triangles_of(t: PartTree) -> TriangleTree:
 
 @inlined
 def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
-    """Return body k of a list; ``rims_reaches`` has a row (rim, reach) for each body."""
+    """Return body k of a list that is joined in ``t``; ``rims_reaches`` has a row (rim, reach) for each body."""
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
@@ -260,9 +260,9 @@ def _put_pose(row: Array, x: float, y: float, z: float) -> None:
 
 @kernel
 def _triangle_into(c: Array, k: int, f: Array) -> None:
-    """Write into f the floats of triangle k of the corners c.
+    """Write the floats of triangle k of the array ``c`` into ``f``, in the format of `gjk3d.shapes.layout`.
 
-    They are relative to the origin of the frame, or to the middle of the triangle if the origin is far.
+    The corners are stored relative to the origin of the frame, or to the middle of the triangle if the origin is far.
     """
     for i in range(3):
         x, y, z = c[k, i], c[k, 3 + i], c[k, 6 + i]
@@ -304,7 +304,7 @@ def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
-    """Write the floats f of column ``number`` of a height field, see `top_of`, and the pose row of its middle."""
+    """Write the floats of column ``number`` of a height field into ``f``, and the pose row of its middle."""
     bottom = t.floats[BOTTOM]
     (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = top_of(t, number)
     x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
@@ -323,7 +323,10 @@ def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
 
 @kernel
 def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
-    """Return part k, and write its pose row; ``f`` is scratch for its floats, which is zero before the first call."""
+    """Return part k, and write the pose row of the part into ``row``.
+
+    ``f`` is scratch for the floats of the part, and must be zero before the first call.
+    """
     if t.kind == TRIANGLES:
         _triangle_into(t.places, k, f)
         f[_RADIUS] = t.floats[0]
@@ -397,7 +400,7 @@ def put_behind(m: Rigid, row: Array) -> None:
 
 @inlined
 def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the squared distance of two boxes without rims, which is exact if B's box is a point."""
+    """Return a lower bound of the squared distance of box i of A and box j of B without rims, exact if j is a point."""
     p, q = a.boxes, b.boxes
     if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
         return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)

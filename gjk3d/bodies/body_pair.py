@@ -75,7 +75,7 @@ class HeldPoint(NamedTuple):
 
 
 class _Shapes(Sequence[Shape]):
-    """The shapes of some parts of both bodies, which are created on access."""
+    """The shapes of some parts of both bodies. Each shape is created on access."""
 
     def __init__(self, a: Parts, which_a: Ints, b: Parts, which_b: Ints) -> None:
         self._of = a, which_a, b, which_b
@@ -125,7 +125,7 @@ class BodyPair:
         return grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs of parts, (k, 2), in pairs of leaves whose boxes are within a distance."""
+        """Return the pairs of parts, (k, 2), whose leaves have boxes within a distance."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
@@ -157,7 +157,7 @@ class BodyPair:
         return out, flags
 
     def solve_again(self, pairs: Ints, mode: int, out: Array, flags: Ints, most: float = inf) -> None:
-        """Solve pairs of parts again if their results are wider than promised, with as much memory as needed."""
+        """Solve again, with as much memory as needed, the pairs of parts whose bounds are wider than promised."""
         again = flags[:, 2] == 0
         if again.any():
             batch, local, table, rows = self._packed_pairs(pairs[again])
@@ -280,7 +280,7 @@ class BodyPair:
         return self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
 
     def deepest(self) -> tuple[Ints, Array]:
-        """Return the deepest pair of parts and its result row, which are empty if no parts intersect."""
+        """Return the deepest pair of parts and its result row. Both are empty if no parts intersect."""
         pairs = self.meeting()
         out, _ = self.solve(pairs, narrow.SIGNED)
         first = out[:, 2].argsort(kind="stable")[:1]
@@ -296,7 +296,7 @@ class BodyPair:
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
-    """Return pairs of parts, (k, 2), in the format of the kernels, with pose row i for part i."""
+    """Return the table of pairs of parts, (k, 2), for the kernels. Part i has row i of ``starts`` and pose row i."""
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]
@@ -305,7 +305,10 @@ def _table(starts: Ints, pairs: Ints) -> Ints:
 
 
 def grown(list_pairs: Callable[[Ints], int], room: int, most: int | None = None) -> Ints:
-    """Return the pairs that a kernel lists, at most ``most``; the array grows until it has room for all."""
+    """Return the pairs that a kernel lists, at most ``most``.
+
+    The array for the pairs has ``room`` rows at first, and grows until it has room for all pairs.
+    """
     room = min(room, most or room)
     while True:
         pairs = np.empty((room, 2), dtype=np.int64)
@@ -325,7 +328,7 @@ def too_many() -> UnsupportedPair:
 
 
 class MeshPair(BodyPair):
-    """Two meshes, whose intersecting and nearest triangles are computed by the kernels for two trees."""
+    """Two meshes. The kernels for two trees compute the intersecting and the nearest triangles."""
 
     a: Triangles
     b: Triangles
@@ -371,7 +374,7 @@ class MeshPair(BodyPair):
     def through(self, most: int | None = None) -> float:
         """Return the greatest penetration of two faces, 0 for a touch, over at most ``most`` crossing pairs.
 
-        The surfaces still cross after any smaller motion.
+        The surfaces still cross after any motion that is shorter than the result.
         """
         pairs = self._crossing(most)
         reach = most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)

@@ -1,18 +1,18 @@
 """Trees of boxes over the triangles of a mesh: binary for two meshes, and eight boxes wide for rays and points.
 
 Both are plain arrays, built at the first query. Binary trees are split by the surface area heuristic with bins (Wald
-2007). Each box is oriented along its triangles (Gottschalk, Lin, Manocha, OBBTree, 1996), or axis-aligned if that box
+2007). Each box is oriented along its triangles (Gottschalk, Lin, Manocha, OBBTree, 1996), unless the axis-aligned box
 is not larger.
 
 A binary node is a row of ``boxes`` and of ``links``. A box has its centre, half widths and three axes. A link has the
 first child, or -1 for a leaf, the first triangle, and the number of triangles. The second child follows the first, and
 children come after their parents. Triangles are in the order of the leaves, as nine floats each.
 
-A node of the wide tree has eight boxes in float32 (Wald, Benthin, Boulos 2008). It opens the largest descendants of a
-binary node until there are eight, and a descendant of at most eight triangles is a leaf. Boxes are in units of a power
-of two that brings the coordinates of the mesh near 1, in the middle of the range of float32. The boxes and the float32
-corners in the leaves only discard triangles, and a query pads them by more than all rounding. Only the float64 vertices
-of the mesh decide the results, so the bits do not depend on the order of the visited nodes.
+A node of the wide tree has eight boxes in float32 (Wald, Benthin, Boulos 2008). They are descendants of a binary node:
+the largest one is replaced by its children until there are eight, and one of at most eight triangles is a leaf. Boxes
+are in units of a power of two that brings the coordinates of the mesh near 1, in the middle of the range of float32.
+The boxes and the float32 corners in the leaves only discard triangles, and a query pads them by more than all rounding.
+Only the float64 vertices of the mesh decide the results, so the bits do not depend on the order of the visited nodes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> No
 
 @kernel
 def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, float, float]:
-    """Return the axis along which the centres of some boxes spread most, their least coordinate, and their width."""
+    """Return the axis along which the centres of some boxes spread most, and their least coordinate and width on it."""
     m0 = m1 = m2 = 1e308
     n0 = n1 = n2 = -1e308
     for k in range(start, stop):
@@ -162,7 +162,7 @@ def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, st
 
 @kernel
 def _principal(c: Array) -> None:
-    """Write the axes of a symmetric matrix, in rows 0-2 of ``c``, into its rows 3-5, by Jacobi's rotations."""
+    """Write the principal axes of the symmetric matrix in rows 0-2 of ``c`` into rows 3-5, by Jacobi's rotations."""
     for i in range(3):
         for j in range(3):
             c[3 + i, j] = 1.0 if i == j else 0.0
@@ -292,7 +292,10 @@ def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float,
 def _halve(
     places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, right: Ints
 ) -> int:
-    """Move the points up to ``middle`` along an axis to the front, and return the first index of the others."""
+    """Move the points up to ``middle`` along an axis to the front, and return the first index of the others.
+
+    ``spare`` and ``right`` are scratch.
+    """
     # branchless, since the branch would be unpredictable
     low, high = start, 0
     for k in range(start, stop):
@@ -315,7 +318,8 @@ def part_points(
 ) -> int:
     """Split points at the centre of their box down to leaves of at most ``most``, and return the number of nodes.
 
-    The box of every node is written. Points and ``order`` get the order of the leaves.
+    The box of every node is written. Points and ``order`` get the order of the leaves. ``spare``, ``right`` and
+    ``stack`` are scratch.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -355,7 +359,7 @@ NO_TREE = TriangleTree(np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.
 
 
 def tree_of(mesh: Mesh) -> Tree:
-    """Return the tree of a mesh, which is cached."""
+    """Return the tree of a mesh, cached."""
     return mesh._cached("tree", lambda: built(mesh.vertices, mesh.faces))
 
 
@@ -378,7 +382,7 @@ def boxes_at(mesh: Mesh, level: int) -> Array:
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
-    """Return a tree with the nodes of a given tree over the same faces with other vertices."""
+    """Return a tree over the same faces with other vertices, which has the nodes of the given tree and new boxes."""
     corners = gathered(vertices, faces)[0][tree.order]
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 
@@ -392,7 +396,10 @@ def built(vertices: Array, faces: Ints) -> Tree:
 
 
 def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
-    """Return the order of boxes, (n, 6), in leaves of at most ``most`` boxes, and the links of the nodes."""
+    """Return the order of boxes by leaves of at most ``most`` boxes, and the links of the nodes.
+
+    ``spans`` has the boxes, (n, 6).
+    """
     order = np.arange(len(spans), dtype=np.int64)
     links = np.empty((2 * len(spans), 3), dtype=np.int64)
     stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
@@ -495,7 +502,7 @@ stack_of_thread = per_thread(new_stack)
 
 @inlined
 def stack_in(nodes: Ints2, floats: Floats32_1) -> WideStack:
-    """Return a `WideStack` made of the stack of another traversal and `FLOATS32` floats."""
+    """Return a `WideStack` of views of ``nodes``, the stack of another traversal, and of `FLOATS32` floats."""
     return WideStack(
         nodes.reshape(nodes.size),
         floats[:WIDE_STACK],
@@ -505,7 +512,7 @@ def stack_in(nodes: Ints2, floats: Floats32_1) -> WideStack:
 
 
 def head_of(tree: WideTree) -> list[int]:
-    """Return the addresses and lengths of the arrays of a tree, so that an array of integers can replace the tree."""
+    """Return the addresses and lengths of the arrays of a tree, from which `tree_in` builds the tree in a kernel."""
     arrays: Any = tree[: HEAD // 2]
     return [number for array in arrays for number in (array.ctypes.data, len(array))]
 

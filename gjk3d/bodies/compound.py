@@ -43,9 +43,9 @@ class Compound(Body):
     """A union of shapes at poses: one body, convex or not.
 
     `gjk3d.collide`, `signed_distance`, `contact` and similar queries accept it as either argument, with convex shapes,
-    meshes and other bodies. The bounds of a distance are those of its nearest part. The depth of an overlap is between
-    the depth of the deepest pair of parts and the shortest known separating translation. Both are equal if the
-    translation of that pair separates the bodies.
+    meshes and other bodies. The bounds of a distance are those of the nearest pair of parts. The depth of an overlap is
+    between the depth of the deepest pair of parts and the shortest known separating translation. These bounds are equal
+    if the translation that separates the deepest pair separates the bodies.
 
     Parameters
     ----------
@@ -160,7 +160,10 @@ def _listed(parts: Any) -> list[Any]:
 
 
 def _flattened(item: Any, what: str) -> list[Part]:
-    """Check an item ``what`` of the list of `Compound`, and return its part, or all parts of a nested compound."""
+    """Check an item of the list of `Compound`, and return its part, or all parts of a nested compound.
+
+    ``what`` names the item in errors.
+    """
     if not isinstance(item, (tuple, list)) or len(item) != 2:
         raise ShapeError(f"Compound: {what} is {item!r:.60}, expected (shape, pose). A pose of None is the identity")
     thing, pose = item
@@ -204,10 +207,10 @@ def swept(
 ) -> Compound:
     """Return the volume that a body passes along a motion, as the union of the sweeps of its parts.
 
-    ``path`` converts terms of parts, their centres and radii to terms of swept parts and added rounding radii (see
-    `gjk3d.query.time_of_impact`). ``start`` is the first pose. A point that is inside a closed surface at some time was
-    passed by the surface, or is inside at the start. The union therefore consists of the sweeps of the faces and of the
-    closed meshes at the start.
+    ``path`` receives the terms of parts, and the centres and radii of balls around the parts. It returns the terms of
+    the swept parts and the lengths to add to their rounding radii (see `gjk3d.query.time_of_impact`). ``start`` is the
+    first pose. A point that is inside a closed surface at some time was passed by the surface, or is inside at the
+    start. The union therefore consists of the sweeps of the faces and of the closed meshes at the start.
     """
     parts = body._as_parts()
     if parts.endless:
@@ -582,7 +585,7 @@ class PointCloud(Body):
     @property
     @cached
     def _wide_tree(self) -> WideTree:
-        """The wide tree of the points, each as a triangle of three equal corners, with the nodes of the binary tree."""
+        """The wide tree of the points, with the nodes of the binary tree. A point is a triangle of equal corners."""
         parts, every = self._as_parts(), np.arange(len(self.points))
         return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
 

@@ -1,8 +1,8 @@
 """Contact points of bodies, and outward normals of faces.
 
-Usually the winding of a face gives its outward normal, and the solid is on one side of each face. Both can be wrong if
+Usually the winding of a face gives its outward normal, and the solid is on one side of each face. This may be wrong if
 a body of the mesh intersects itself, or if one of several bodies is inside out, since a point is inside if the surface
-winds about the point in either direction (`gjk3d.bodies.mesh_rays`). Points on both sides of a face then decide.
+winds about the point in either direction (`gjk3d.bodies.mesh_rays`). Test points on both sides of a face then decide.
 
 Contact points come from the parts that intersect, or from the faces of meshes.
 """
@@ -289,7 +289,7 @@ def contact_points_beside(
 ) -> list[Touching]:  # fmt: skip
     """Return the contact points of a body and one shape of a list per row.
 
-    ``turned`` marks results of (shape, body), which are swapped.
+    ``turned`` marks the rows of queries on (shape, body), whose ``answers`` and contact points are mirrored.
     """
     which = (answers[:, 1] <= within).nonzero()[0]
     first, second, shape_of, touching = rows.a[which], rows.b[which], shape_of[which], []
@@ -401,7 +401,7 @@ class ContactPair:
         self._plans: list[ContactPlan | None] = [None, None]
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
-        """Return the plan of two objects; ``later`` is whether objects with equal keys are swapped by their poses."""
+        """Return the plan of two objects; ``later`` is whether objects of equal keys were swapped by their poses."""
         if x.ours is not x.a._as_parts():  # a height field without a bottom has other columns at these poses
             return ContactPlan(*x[:3])
         plan = self._plans[later]
@@ -410,7 +410,7 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at matrices ma and mb in the format of `manifold`, or None for the general path."""
+        """Return the contact points at two matrices, as rows of `manifold`, or None if the general path is needed."""
         if self._order == TURNED:
             a, b, ma, mb = b, a, mb, ma
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))
@@ -582,7 +582,7 @@ def touch_rows(
     a: WoundTree, b: WoundTree, rows_a: Array2, rows_b: Array2, start: int, stack: Ints2, pairs: Ints2, faces: Ints2,
     out: Array2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the rows of `Touches` at pose rows from ``start`` on, and return the first pose row that does not fit."""
+    """Write the rows of `Touches` at pose rows from ``start`` on; return the first pose row without room in ``out``."""
     for k in range(start, rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
         noise = ROUNDING * (a.reach + b.reach + max(abs(m[9]), abs(m[10]), abs(m[11])))

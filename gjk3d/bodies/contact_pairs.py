@@ -1,11 +1,13 @@
 """Pairs of parts in contact, and lists of shapes that a body is tested against.
 
 A body is tested against a list of convex shapes in one call of the kernels. For the kernels, each shape of the list is
-a body of one part, a slice of arrays for all shapes (`nth_shape`). A list of one object may contain a body instead.
+a body of one part, whose arrays are slices of the arrays of the whole list (`nth_shape`). A list of one object may
+contain a body instead.
 
 At each pose row, the pairs of parts that intersect or are within a distance are listed with their signed distances.
 
-The parts of a mesh are its faces. Kernels do not call functions of users, which `_by_functions` handles.
+The parts of a mesh are its faces. Kernels do not call support functions of users. `_by_functions` lists the pairs of
+bodies with such functions.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ _NO_PLANES = np.empty((0, 4))
 
 
 class ShapeList:
-    """A list of objects. Several objects must be convex shapes other than half-spaces and functions of users."""
+    """A list of objects. If it has several, all are convex shapes, and none is a half-space or a function of a user."""
 
     def __init__(self, things: Sequence[Thing]) -> None:
         self.things = tuple(things)
@@ -170,8 +172,8 @@ class ListedPairs(NamedTuple):
     """Pairs of parts at several poses.
 
     The rows ``begins[2 k]`` to ``begins[2 k + 1]`` are the intersecting pairs of pose k. The pairs of near faces
-    follow, up to row ``begins[2 k + 2]``. Near faces are listed only for a mesh with a shape or a mesh, if a distance
-    is given.
+    follow, up to row ``begins[2 k + 2]``. Near faces are listed only for two meshes, or a mesh and a shape, and only if
+    a distance is given.
     """
 
     pairs: Ints2  #: (n, 2)

@@ -158,7 +158,7 @@ def _cell(x: float, pitch: float, count: int) -> int:
 
 @entry
 def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
-    """Mark the cubes of a grid at the origin that triangles touch.
+    """Mark in ``cells`` the cubes that triangles touch. The grid begins at the origin.
 
     ``corners`` has a row of nine coordinates for each triangle. ``more`` is the length by which the cubes are enlarged
     on each side for rounding.

@@ -288,7 +288,7 @@ def _is_within(a: Body, b: Any, rows: Rows, which: Ints, margin: float) -> Bools
 
 
 def _deep_enough(a: Body, b: Any, rows: Rows, answer: Bools, margin: float) -> Bools:
-    """Return ``answer``, for a negative margin without the overlaps that are proven shallower than ``-margin``."""
+    """Return ``answer``, after setting it to False where a depth is proven below ``-margin`` for a negative margin."""
     if margin < 0.0:
         which = np.flatnonzero(answer)
         answer[which] = _is_within(a, b, rows, which, margin)

@@ -317,7 +317,7 @@ class Prisms(Parts):
         return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
 
     def points(self) -> Array:
-        """Return a point of the surface, (1, 3), or an empty array, since an unbounded body is not inside another."""
+        """Return a point of the surface, (1, 3), or no point if the field is unbounded and so never inside a body."""
         return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
 
     def hull(self) -> Shape | None:
@@ -590,8 +590,9 @@ class HeightField(Body):
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
         """Return columns that are deep enough to move an object out of them at the top, but not through their bottom.
 
-        Their bottom is below the object and the lowest point of the field by half of their depth and by a multiple of
-        ``reach``, which is larger if the object is to be ``pushed`` out.
+        All points of the object are within ``reach`` of the position ``shift``. The bottom is below ``shift`` and the
+        lowest point of the field, by at least half the depth plus a multiple of ``reach``. The multiple is larger if
+        the object is to be ``pushed`` out.
         """
         low, lengths = float(self.heights.min()), 23.0 if pushed else 2.0
         depth = least = self._least_depth

@@ -266,8 +266,9 @@ def first_touch(
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return a code of `gjk3d.narrow.toi`, the time until which two bodies are free, the time of touch, and the steps.
 
-    The code is `_ASKED_BEFORE` if the bodies may intersect at the start. With ``tested`` the start is not tested.
-    ``motions`` has the motion row of each body. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`.
+    The code is `_ASKED_BEFORE` if the bodies may intersect at the start. ``tested`` is whether the caller has tested
+    the start. ``motions`` has the motion row of each body. ``steps`` is the first limit of the steps in a piece of the
+    motion, and ``most`` is the limit of all steps.
     """
     # the pose of either body has an error, and its rotation has the same error per radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
@@ -391,7 +392,7 @@ def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths
     """Return a lower bound of the gap, to first order in time, between a moving box and a face at ``half_width``.
 
     ``t`` and ``x`` are the coordinate of the box's centre and the components of its axes along the normal of the face.
-    ``u`` and ``dx`` are their rates.
+    ``u`` and ``dx`` are the rates of ``t`` and ``x``, and ``half`` is half the length of the time interval.
     """
     reach_x = half_widths[0] * (abs(x[0]) + half * abs(dx[0]))
     reach_y = half_widths[1] * (abs(x[1]) + half * abs(dx[1]))

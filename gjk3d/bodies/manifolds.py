@@ -426,7 +426,10 @@ def _is_below_neighbour(t: PartTree, k: int, n: Vec3, error: float) -> bool:
 
 @kernel
 def _is_hidden(t: Writing, j: int, n: Vec3) -> bool:
-    """Return whether n is certainly not a normal of both bodies at any point of a pair of parts along n."""
+    """Return whether n is certainly not a common normal of both bodies at the parts of pair j.
+
+    A neighbour of one of the parts extends farther along n, see `_is_below_neighbour`.
+    """
     x, p, q = t.x, t.f.pairs[j, 0], t.f.pairs[j, 1]
     return _is_below_neighbour(x.a, p, n, x.error) or _is_below_neighbour(x.b, q, turn_back(x.m, neg(n)), x.error)
 

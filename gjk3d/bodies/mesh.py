@@ -179,7 +179,7 @@ class Mesh(Body):
         if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
             raise ShapeError(
                 f"rounding is {rounding!r}, expected less than {limit:g}, a thousandth of the longest side of the mesh."
-                " Merge the corners before, and leave rounding out"
+                " Merge the corners first, and omit rounding"
             )
 
     @classmethod
@@ -378,7 +378,7 @@ class Mesh(Body):
         return self._cached("once", lambda: self._like(self._vertices, np.delete(faces, doubles, axis=0)))
 
     def _numbers(self, faces: Ints, dropped: Ints) -> Ints:
-        """Convert face numbers of this mesh without its faces ``dropped`` to face numbers of this mesh; -1 stays -1."""
+        """Convert numbers of the faces that remain without ``dropped`` to face numbers of this mesh; -1 stays -1."""
         if not len(dropped):
             return faces
         return np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]

@@ -79,7 +79,7 @@ class NearestFace(NamedTuple):
 def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: WideStack) -> int:
     """Return the boxes of a node within a limit of a far point as bits, and write their squared distances.
 
-    The squared distances and the limit are less by ``base``.
+    ``base`` is subtracted from the written squared distances, and is already subtracted from ``limit``.
     """
     bits = 0
     for lane in range(LANES):
@@ -95,7 +95,7 @@ def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: Wi
 
 @kernel
 def nearest_face(p: Vec3, known: NearestFace, t: WideTree, w: WideStack) -> NearestFace:
-    """Return the nearest triangle to a point that is nearer than the known one, with the least number on ties."""
+    """Return the nearest triangle to a point, or the known one if none is nearer; the least number decides a tie."""
     return near_face(p, known, -1.0, t, w)
 
 
@@ -321,8 +321,8 @@ def distances_from_cloud(cloud: PointCloud, rows: PointRows, sign: str, workers:
     """Return the distances of points from the balls of a cloud.
 
     The distances are NaN if there are few points, and for points that are not clearly outside the balls. ``sign`` is
-    not used. The bounds are those of the distance from the nearest centre, whose error includes the rounding of the
-    difference with the radius.
+    not used. The distances and their bounds are those from the nearest centre, less the radius. The error that the
+    bounds allow for includes the rounding of this subtraction.
     """
     radius = cloud.radius
     if _FEW * len(rows.points) < len(cloud):
@@ -402,7 +402,7 @@ def _nearest_within(b: Ball, far: float, t: WideTree, w: WideStack) -> NearestFa
 
 @kernel
 def turns_beside(b: Ball, t: WideTree, w: WideStack) -> int:
-    """Return how often a closed surface winds about the centre of a ball, which is not on the surface.
+    """Return how often a closed surface winds about the centre of a ball. The centre must not be on the surface.
 
     Rays from a point near the surface pass edges too closely. The largest ball about the point without triangles is on
     one side of the surface, so the point moves away from the nearest triangle within that ball.
@@ -433,7 +433,7 @@ def _obstacle(b: Ball, closed: bool, t: WideTree, w: WideStack) -> NearestFace:
 
 @inlined
 def _is_free(b: Ball, closed: bool, t: WideTree, w: WideStack) -> bool:
-    """Return whether a ball is proven apart from a surface, and outside it if it is closed."""
+    """Return whether a ball is proven apart from a surface, and outside the surface if ``closed``."""
     return _obstacle(b, closed, t, w).face < 0
 
 
@@ -443,8 +443,8 @@ def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, w
 
     If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
     is the least one that passes all walls so far. A ball of radius 0 touches the walls after the first translation and
-    only has to leave them. It moves along the sum of their normals, to which the normal of each wall behind it is
-    added, as in perceptron learning. ``turns`` is the sign of the winding of the surface.
+    only has to leave them. It moves a little along the sum of their normals. Each wall in which a translation ends adds
+    its normal to the sum, as in perceptron learning. ``turns`` is the sign of the winding of the surface.
     """
     far, aside = sqrt(dot(first, first)), (0.0, 0.0, 0.0)
     set_vec(walls[0], 0, divide(first, far))
@@ -658,7 +658,7 @@ def meet_ball(
     s: MeshSurface, ball: BallShape, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch,
     codes: Ints1,
 ) -> int:  # fmt: skip
-    """Write whether a mesh and a ball are within a margin of at least 0, as `tree_collision.meet_rows` does."""
+    """Write the codes of a mesh and a ball for a margin of at least 0, as `tree_collision.meet_rows` does."""
     if not poses_taken(ma, mb, rows):
         return NO_POSE
     code = APART

@@ -144,7 +144,7 @@ def leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
 
 @kernel
 def _along_rim(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return the distance along a ray to the first edge of a triangle that it passes within rounding, or `_NEVER`."""
+    """Return the distance along a ray to the first triangle edge that the ray passes within rounding, or `_NEVER`."""
     best = _NEVER
     for k in range(3):
         a, b = sub(t[k], p), sub(t[(k + 1) % 3], p)
@@ -252,7 +252,7 @@ def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
 
 @inlined
 def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
-    """Push the children of a node in ``bits`` except the nearest; return the stack's size and the nearest child."""
+    """Push the children that ``bits`` marks, except the nearest; return the stack's size and the nearest child."""
     lane = lowest_bit(bits)
     bits &= bits - 1
     nearest, key, base = plain(t.children[node, lane]), w.entries[lane], top
@@ -481,7 +481,7 @@ def turns_by_rays(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
 
 @kernel
 def turns_about(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
-    """Return `turns_by_rays`, or the integer nearest to the winding number if no ray is clear, which is slow."""
+    """Return `turns_by_rays`. If no ray is clear, compute the winding number instead, which is slow, and round it."""
     count = turns_by_rays(p, box, t, w)
     return round(winding_about(p, t)) if count == NO_COUNT else count
 

@@ -72,7 +72,10 @@ class TreeParts(Parts):
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
-        """Yield pairs, (k, 2), of a ray and a part whose box the ray may hit within ``far``, by unit ``directions``."""
+        """Yield pairs, (k, 2), of a ray and a part whose box the ray may hit within the distance ``far``.
+
+        ``directions`` has the unit vectors of the rays.
+        """
         if self._rays is None:
             self._rays = Tree(self.count)
             every = np.arange(self.count)
@@ -201,7 +204,7 @@ class Triangles(Parts):
 
     @property
     def convex_slack(self) -> float:
-        """The greatest difference between the depth of the body and of its hull, infinite for a non-convex body."""
+        """The greatest difference between the depths of the body and of its hull; infinite for a non-convex body."""
         return self.mesh._convex_slack
 
     @property
@@ -417,7 +420,7 @@ class PlacedParts(TreeParts):
 
     @property
     def convex_slack(self) -> float:
-        """The greatest difference between the depth of the body and of its hull, infinite for a non-convex body."""
+        """The greatest difference between the depths of the body and of its hull; infinite for a non-convex body."""
         only = self.things[0][0]
         return inf if len(self.things) > 1 else only._convex_slack if isinstance(only, Mesh) else 0.0
 
@@ -560,7 +563,7 @@ def _overlap(m: Rigid, roots: Array, a: int, b: int) -> float:
 def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, rounding: float, out: Array1) -> None:
     """Write lower bounds of the signed distances of pairs.
 
-    ``which`` has the rows of ``roots`` of each pair, and ``at`` the rows of ``rows`` with their poses.
+    Pair k has the boxes ``roots[which[k]]`` at the pose rows ``rows[at[k]]``.
     """
     for k in range(at.shape[0]):
         a, b = which[k, 0], which[k, 1]

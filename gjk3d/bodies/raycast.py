@@ -340,7 +340,7 @@ def all_hits(
 
 
 def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[Ints, Array, Ints, Array] | int:
-    """Return all hits of rays: their number by ray, distances, faces, and the unit directions of the rays.
+    """Return the number of hits of each ray, the distances and faces of all hits, and the rays' unit directions.
 
     If a ray is not valid, the result is its number.
     """
@@ -372,7 +372,7 @@ def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[I
 
 
 def ray_trees_of(mesh: Mesh) -> tuple[WideTree, WideTree]:
-    """Return the trees of all triangles of a mesh, and of those that bound the solid if it is closed."""
+    """Return the tree of all triangles of a mesh, and the tree of those that bound the solid of a closed mesh."""
     tree = wide_tree_of(mesh)
     return tree, wide_tree_of(mesh.skin) if mesh.is_solid else tree
 
@@ -469,7 +469,7 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
 
 
 def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints, Array]]:
-    """Yield each distinct shape or mesh, the rays that may hit it, and its pose rows."""
+    """Yield each distinct shape or mesh, the numbers of the rays that may hit it, and its pose row for each ray."""
     if isinstance(parts, PlacedParts):  # all triangles of a mesh at once
         block = np.unique(np.column_stack([block[:, 0], parts.owners(block[:, 1])]), axis=0)
         things = [thing for thing, _ in parts.things]

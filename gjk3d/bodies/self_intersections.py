@@ -83,7 +83,7 @@ def _strangers(f: Triangle, g: Triangle, noise: float) -> int:
 
 @kernel
 def _fan(f: Triangle, g: Triangle) -> int:
-    """Return NO if a plane through the common first corner separates the other corners, else YES or DOUBT."""
+    """Return NO if a plane through the common first corner separates the others, YES if no plane does, or DOUBT."""
     b, c = difference(f[1], f[0]), difference(f[2], f[0])
     d, e = difference(g[1], g[0]), difference(g[2], g[0])
     # the planes of both triangles, then those through one edge of each

@@ -237,7 +237,7 @@ class _Work:
             ),
             (
                 len(loose), "is a piece with open edges, so it does not bound the solid",
-                "are pieces with open edges, so they do not bound the solid",
+                "are in pieces with open edges, so they do not bound the solid",
             ),
         )  # fmt: skip
         messages = tuple(_repair_text(count, "triangle", *words) for count, *words in repairs if count)

@@ -268,9 +268,9 @@ def _find_blocking(
 ) -> tuple[bool, float, int]:  # fmt: skip
     """Return whether a pair of intersecting parts blocks a unit vector: its gap along the vector is below ``slack``.
 
-    The second value is the least gap of all pairs that do not block. The third is the number of known normals, to which
-    the normal of the first blocking pair is added that no known normal separates. With ``every`` all pairs are searched
-    for this pair, otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the
+    The second value is the least gap of all pairs that do not block. The third is the number of known normals. The
+    first blocking pair that no known normal separates adds its normal to them. With ``every`` all pairs are searched
+    for such a pair, otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the
     third value is -1 minus the row of their result.
     """
     blocked, least, stack = False, inf, w.stack
@@ -335,7 +335,7 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tuple[bool, Vec3]:
-    """Return whether the nearest parts after moving B away are a touch, and their normal.
+    """Return whether the parts that are nearest after a move of B only touch before the move, and their normal.
 
     Row 0 of ``w.out`` has the result of these parts. The first direction of the move is n. The normals of parts that
     block the move are added to the direction, as in perceptron learning.

@@ -193,7 +193,10 @@ def between_centers(x: PosedPair, i: int, j: int) -> float:
 
 @kernel
 def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
-    """Return MEET and set ``w.last`` if parts of two leaves are within ``sure``, else DOUBT or APART by ``within``."""
+    """Return MEET if parts of two leaves are within ``sure``, APART if none are within ``within``, else DOUBT.
+
+    ``w.last`` becomes the pair of parts of MEET.
+    """
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):

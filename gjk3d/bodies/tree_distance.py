@@ -281,7 +281,10 @@ def _plane_gap(x: PosedPair, i: int, best: NearestParts) -> float:
 
 @kernel
 def pair_gap(x: PosedPair, i: int, j: int, best: NearestParts, reach: float) -> float:
-    """Return a lower bound of the gap between box i of A and box j of B."""
+    """Return a lower bound of the gap between box i of A and box j of B.
+
+    The axes of the boxes are not tested if the gap along ``best.direction`` is more than ``reach``.
+    """
     gap = _plane_gap(x, i, best)
     return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
 

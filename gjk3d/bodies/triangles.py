@@ -405,7 +405,7 @@ def pierced(p: Triangle, q: Triangle) -> float:
 
 @kernel
 def reach_through(p: Triangle, q: Triangle) -> float:
-    """Return the penetration of two triangles, which still cross after any smaller motion."""
+    """Return the penetration of two triangles. They still cross after any motion that is shorter than the result."""
     return max(pierced(p, q), pierced(q, p))
 
 

@@ -154,7 +154,7 @@ class Search(NamedTuple):
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation beyond the walls of branch k and its length, inf if no translation is known."""
+    """Return the least translation beyond the walls of branch k, and its length, which is inf if none is known."""
     count = int(nodes[k, COUNT])
     for i in range(count):
         for c in range(4):
@@ -178,7 +178,10 @@ def _nearest(nodes: Array, count: int, most: float) -> int:
 
 @kernel
 def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Array, most: float) -> int:
-    """Add branch k with one more wall if its translation is shorter than ``most``; return the number of branches."""
+    """Add a branch that has the walls of branch k and the wall (n, far), and return the number of branches.
+
+    It is added only if its translation is shorter than ``most``.
+    """
     wall_count = int(nodes[k, COUNT])
     if count == nodes.shape[0] or wall_count == WALLS:
         return count
@@ -193,9 +196,10 @@ def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Arr
 
 @kernel
 def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) -> tuple[Vec3, int]:
-    """Expand branches until no triangle overlaps B; return the translation, or zero, and the number of branches.
+    """Expand branches until no triangle overlaps B; return the translation and the number of branches.
 
-    ``x`` is the pair of bodies as convex parts, and B is the polytope ``solid``.
+    The translation is zero if no branch has a translation shorter than ``most``. ``x`` is the pair of bodies as convex
+    parts, and B is the polytope ``solid``.
     """
     nodes, walls, results, directions = s.r.nodes, s.r.walls, s.r.depths, s.r.directions
     while True:

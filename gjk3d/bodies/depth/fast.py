@@ -14,9 +14,9 @@ queries. Its translation is proven to separate the bodies, but it may be longer 
 A translation is accepted only if the gap after it is several times the rounding error. After a translation by the
 reported depth along the reported normal, the boolean query therefore finds the bodies apart.
 
-A query traverses both trees as `gjk3d.bodies.tree_collision` does. It also skips boxes that one of the planes
-separates, which B has passed. If B is free, the planes separate almost all boxes near the surface, where GJK would need
-the most time.
+A query traverses both trees as `gjk3d.bodies.tree_collision` does. It also skips pairs of boxes that are separated by
+one of the planes that B has passed. If B is free, the planes separate almost all boxes near the surface, where GJK
+would need the most time.
 """
 
 from __future__ import annotations
@@ -255,7 +255,8 @@ def query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[i
     """Return MEET, HELD or APART for B after a translation beyond some planes, and the work left.
 
     ``w.last`` becomes the pair of parts of MEET. APART means that the gap is several times the rounding error. DOUBT
-    means that the query is undecided, or that the work was not enough.
+    means that the query is undecided, or that the work was not enough. DEEP means that B may be below the columns of a
+    height field.
     """
     x, pairs = shifted(s.x, by), w.last[:2].reshape(1, 2)
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
@@ -292,7 +293,7 @@ def is_bounding(s: Posed, p: int, q: int) -> bool:
 def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
     """Return the face normal of two overlapping parts along which B leaves the face first, and the distance.
 
-    The distance is infinite without such a normal. ``along`` is zero, or a direction that the normal has to share.
+    The distance is infinite without such a normal. Unless ``along`` is zero, the normal has to point along it.
     """
     normal, least = along, inf
     for side in range(2):
@@ -344,7 +345,7 @@ def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScr
 
 @kernel
 def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float, Vec3]:
-    """Return the normal of two parts, the bounds of their depth, the upper first, and a common point."""
+    """Return the normal of two parts, the upper and the lower bound of their depth, and a common point."""
     c = parts_at(x, p, q, w)
     solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
@@ -367,9 +368,10 @@ def add_start(planes: Array, count: int, n: Vec3, far: float) -> int:
 
 @kernel
 def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch) -> tuple[float, Vec3, float]:
-    """Return a lower bound of the depth by a ball of a guest about p in the host's frame, and the plane to pass.
+    """Return a lower bound of the depth of a guest, and the normal and the offset of a plane that it has to pass.
 
-    The ball has to leave the nearest point of the host's surface. The normal is zero for a host without triangles.
+    The guest contains a ball about p, in the host's frame. The plane touches the host's surface at the point nearest to
+    p, which the ball has to leave. The normal is zero for a host without triangles.
     """
     if host.inside == OPEN and not (host.kind == TRIANGLES and host.floats[0] == 0.0):
         return 0.0, (0.0, 0.0, 0.0), 0.0
@@ -384,7 +386,10 @@ def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch)
 
 @kernel
 def _deepest_corner(s: Posed, pairs: Ints, count: int, of_b: bool) -> Vec3:
-    """Return the triangle corner of one mesh, B's if ``of_b``, that is deepest behind its pair's face of the other."""
+    """Return the corner of A's triangles that is deepest behind the face of B in the same pair.
+
+    With ``of_b``, return the corner of B's triangles that is deepest behind the face of A.
+    """
     x, deepest, corner = s.x, -inf, (0.0, 0.0, 0.0)
     for k in range(count):
         ours, theirs = read(x.a.places, pairs[k, 0]), placed_triangle(x.m, x.b.places, pairs[k, 1])
@@ -486,7 +491,10 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
 
 @kernel
 def _search(s: Posed, first: int, most: float, work: int, w: TreeScratch) -> tuple[float, Vec3, int]:
-    """Search from a plane; return a separating translation (its length, inf if none, and vector) and the work left."""
+    """Search from start plane ``first``; return the length and vector of a separating translation, and the work left.
+
+    The length is inf if no translation shorter than ``most`` was found.
+    """
     planes = s.planes
     set_plane(planes[0], row3(s.starts, first), s.starts[first, FAR])
     count, single = 1, is_single(s.x.b)
@@ -580,9 +588,10 @@ def fast_rows(
     a: FastBody, b: FastBody, order: int, query: DistanceQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch,
     out: Array2, reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the code of `meet` and the signed distances at pose rows start to stop; return the last code.
+    """Write the code of `meet` and the signed distances at pose rows, and return the last code.
 
-    This is `gjk3d.bodies.touching_bodies.distance_rows` for the fast depth, which is ANSWERED for every overlap.
+    The arguments and results are those of `gjk3d.bodies.touching_bodies.distance_rows`. The depth is the fast depth,
+    and the code of every overlap is ANSWERED.
     """
     pair, faces = TreePair(a.parts, b.parts, order), query.faces
     bounds_only = DistanceQuery(faces, BOUNDS, query.most, query.above)

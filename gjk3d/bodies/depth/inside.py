@@ -133,10 +133,10 @@ def _is_in(p: Vec3, skin: Closed, w: TraversalScratch) -> bool:
 def depth_in(
     p: Vec3, skin: Closed, noise: float, away: float, known_depth: float, w: TraversalScratch
 ) -> tuple[float, int, Vec3]:
-    """Return the depth of a point in a closed surface, negative if it is outside, the nearest face and its point.
+    """Return the depth of a point in a closed surface, the nearest face, and the nearest point of this face.
 
-    ``away`` is the distance of p from a point of ``known_depth``. If the balls about both points overlap, both points
-    are on the same side.
+    The depth is negative outside. ``away`` is the distance of p from a point of ``known_depth``. If the balls about
+    both points overlap, both points are on the same side.
     """
     square, face, foot = to_point(p, 1e150, skin.tree.boxes, skin.tree.links, skin.tree.corners, w.stack, w.keys)
     d = sqrt(square)
@@ -277,7 +277,7 @@ def _from_flat(t: Triangle, face: int, h: Host) -> float:
 
 @inlined
 def _radius(t: Triangle, c: Vec3) -> float:
-    """Return the distance of a triangle's farthest corner from its centre."""
+    """Return the distance of a triangle's farthest corner from the point c."""
     x, y, z = sub(t[0], c), sub(t[1], c), sub(t[2], c)
     return sqrt(max(dot(x, x), dot(y, y), dot(z, z)))
 
@@ -418,7 +418,10 @@ def _write(t: Triangle, pool: Array, row: int) -> None:
 
 @kernel
 def cut(pool: Array, item: int, row: int) -> int:
-    """Split triangle ``item`` of the pool along its plane or in halves into rows from ``row`` on; return the number."""
+    """Split triangle ``item`` of the pool along its plane, or in halves without a plane; return the number of pieces.
+
+    The pieces are written into the rows of the pool from ``row`` on.
+    """
     t = read(pool, item)
     plane = (pool[item, CUT], pool[item, CUT + 1], pool[item, CUT + 2], pool[item, CUT + 3])
     if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
@@ -480,7 +483,10 @@ def _pop(w: Waiting, count: int) -> int:
 
 @kernel
 def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known_depth: float) -> int:
-    """Add a triangle to the heap and the pool if it may be deeper than the lower bound; return the size of the heap."""
+    """Add a triangle to the heap and the pool if it may be deeper than the lower bound; return the size of the heap.
+
+    ``key`` is a known upper bound of its depth, ``count`` the size of the heap, and ``used`` the free row of the pool.
+    """
     bound, plane, d = _of_triangle(t, h, near, known_depth)
     bound = min(key, bound)
     if not bound > h.results[0, LOWER]:
@@ -637,7 +643,7 @@ def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints
 
 
 def planes_of(skin: Mesh) -> Array:
-    """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5), otherwise no rows."""
+    """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5), or no rows for other meshes."""
     return skin._cached("planes within", lambda: _find_planes(skin))
 
 
@@ -656,9 +662,9 @@ def _find_planes(skin: Mesh) -> Array:
 
 @kernel
 def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
-    """Return the least distance of a point below the planes, negative above a plane, and the face of this plane.
+    """Return the least distance of a point below the planes, and the face of the plane with this distance.
 
-    The scan stops at the first distance below ``enough``.
+    The distance is negative above the plane. The scan stops at the first distance below ``enough``.
     """
     least, face = inf, 0
     for k in range(planes.shape[0]):

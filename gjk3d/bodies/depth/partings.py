@@ -101,7 +101,7 @@ class SearchScratch(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The data of both bodies that is the same at all translations of B, and scratch."""
+    """The data of both bodies that do not depend on the translation of B, and scratch."""
 
     faces: bool  #: whether both bodies are meshes, which are tested by their triangles
     a: Surface
@@ -241,7 +241,7 @@ def _shadows_apart(s: Triangle, t: Triangle, noise: float) -> bool:
 
 @kernel
 def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
-    """Return the time interval of the intersection of two triangles, and its last contact, see `_wall`."""
+    """Return the start and the end of the time in which two triangles intersect, and the last contact, see `_wall`."""
     low, high, last = NEVER, -NEVER, -1
     for k in range(3):
         over, height = _above(s[k], t)
@@ -396,7 +396,10 @@ def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
 
 @kernel
 def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
-    """Push the children of a pair of nodes, the pair that blocks longest on top; return the two sizes of `_awake`."""
+    """Push the children of a pair of nodes that block at ``time``, and store those that block later.
+
+    The pair that blocks longest is on top. Return the sizes of the stack and of the waiting list.
+    """
     ba, bb, la, lb = sweep.a.boxes, sweep.b.boxes, sweep.a.links, sweep.b.links
     larger = ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]
     of_a, before = lb[j, 0] < 0 or (la[i, 0] >= 0 and larger), top
@@ -561,7 +564,7 @@ def find_deepest(
 def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: TreeScratch, depths: Array) -> int:
     """Solve the pairs that were only bounded, move those not proven apart to the front, and return their number.
 
-    Triangles against the polytope ``solid`` are tested by facets first. It is empty if B is another shape.
+    Triangles against the polytope ``solid`` are tested by facets first. ``solid`` is empty if B is another shape.
     """
     for k in range(count):
         if depths[k, _LOWER] > -inf:
@@ -604,7 +607,10 @@ def _longest(spans: Array, count: int) -> int:
 
 @kernel
 def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> int:
-    """Move the pairs that overlap by more than rounding to the front, but not their depths; return their number."""
+    """Move the pairs that overlap by more than rounding to the front, and return their number.
+
+    The rows of ``depths`` are not moved.
+    """
     retained = 0
     for k in range(count):
         if depths[k, _UPPER] < -_SURELY * error:
@@ -615,10 +621,10 @@ def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> i
 
 @kernel
 def is_blocked(moved: PosedPair, pairs: Ints, count: int, direction: Vec3, w: TreeScratch, spans: Array) -> bool:
-    """Return whether a pair that overlaps before a translation still overlaps after it, and so blocks all of it.
+    """Return whether a pair that overlaps before a translation still overlaps after it.
 
-    Two convex parts that intersect at both ends of a translation intersect all along it. The pairs with the greatest
-    overlap along the direction are tested after the translation.
+    Two convex parts that intersect at both ends of a translation intersect all along it, so no shorter translation
+    separates them. The pairs with the greatest overlap along the direction are tested in the bodies ``moved``.
     """
     for k in range(count):
         spans[k, 0] = inf

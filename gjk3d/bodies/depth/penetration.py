@@ -66,7 +66,7 @@ class Deepest(NamedTuple):
 
 
 def of_mesh(mesh: Mesh) -> list[Skin]:
-    """Return the closed surface of a mesh in its own frame, ``decided`` if its bodies do not overlap."""
+    """Return the closed surface of a mesh in its own frame. Bodies that overlap are united (`union_of`)."""
     union = union_of(mesh)
     return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
 
@@ -87,7 +87,7 @@ def of_shape(shape: Shape) -> list[Skin]:
 
 
 def of_compound(compound: Compound) -> list[Skin]:
-    """Return the closed surfaces of a compound, ``decided`` if they do not overlap."""
+    """Return the closed surfaces of a compound. Surfaces that overlap are united (`_united`)."""
     return compound._cached("united skins", lambda: _united(_skins_of_parts(compound)))
 
 
@@ -102,7 +102,10 @@ def _skins_of_parts(compound: Compound) -> list[Skin]:
 
 
 def _united(parts: list[Skin]) -> list[Skin]:
-    """Return the union of surfaces if any of them may overlap, or the surfaces as not ``decided`` if it fails."""
+    """Return the union of surfaces if any of them may overlap, otherwise the surfaces.
+
+    If the union fails, the surfaces are returned, and their field ``decided`` is False.
+    """
     boxes = [turned(skin.mesh.bounds.reshape(1, 6) + skin.slack * _OUTWARD, skin.row) for skin in parts]
     if not any_overlap(np.concatenate(boxes)):
         return parts
@@ -229,7 +232,7 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
 
 
 def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
-    """Return the deepest known point of the true surfaces if there are unions of curved parts.
+    """Return the bounds with the deepest known points of the true surfaces, for unions of curved parts.
 
     The true surface is within the slack of each guest point that is clear of all parts but one. Such a point is at
     least as deep in the true host as in the union of the inscribed polytopes.
@@ -290,7 +293,7 @@ def _distances_to(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
 
 
 def _placed(inside: Inner, row: Array, by_a: bool) -> tuple[Array, Array]:
-    """Return the deepest point and the nearest point on the host's surface, that of a first.
+    """Return the deepest point of the guest and the nearest point of the host in the world frame, the point of a first.
 
     ``by_a`` is whether a is the host.
     """

@@ -163,7 +163,10 @@ def _insert_point(points: Array, count: int, depth: float, p: Vec3, exit_vector:
 
 @kernel
 def _gather(m: Rigid, in_b: bool, h: Host, points: Array, count: int) -> int:
-    """Add the points of a search and their exit vectors to ``points``, and return the number of points."""
+    """Add the points of a search and their exit vectors to ``points``, and return the number of points.
+
+    ``in_b`` is whether B was the host of the search.
+    """
     hits, noise = h.results, h.results[0, NOISE]
     for k in range(1, 1 + int(hits[0, COUNT])):
         p = vec_at(hits[k], PLACE)
@@ -242,7 +245,10 @@ def _add_unit(units: Array, count: int, exit_vector: Vec3) -> int:
 
 @kernel
 def unit_directions(points: Array, count: int, units: Array) -> int:
-    """Write distinct unit vectors along exit vectors of the deepest points and along the sum; return their number."""
+    """Write distinct unit vectors along the exit vectors of the deepest points and along the sum of all exit vectors.
+
+    Return the number of unit vectors.
+    """
     written, total = 0, (0.0, 0.0, 0.0)
     for k in range(1, 1 + count):
         exit_vector = vec_at(points[k], EXIT)
@@ -279,7 +285,10 @@ def _balls_at(
 
 @entry
 def climb(m: Rigid, noise: float, a: Closed, b: Closed, w: PointScratch, center: Array1) -> float:
-    """Move ``center`` to a local maximum of the sum of both balls' radii; return the sum, 0 from outside a solid."""
+    """Move ``center`` to a local maximum of the sum of both balls' radii, and return the sum.
+
+    The result is 0 if ``center`` is outside a solid.
+    """
     p = (center[0], center[1], center[2])
     balls = _balls_at(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), w)
     if min(balls.a, balls.b) < 0.0:

@@ -125,7 +125,7 @@ def is_parallel(n: Vec3, m: Vec3) -> bool:
 
 @kernel
 def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
-    """Return whether n is normal to an exposed face of part k, which is a face of a mesh or the top of a column."""
+    """Return whether n is normal to the exposed face of part k: the triangle of a mesh, or the top of a column."""
     if t.kind == PRISMS:
         return n[2] > 0.0 and is_parallel(n, normal_of(top_of(t, t.table[k, CELL])))
     return t.kind == TRIANGLES and t.floats[0] == 0.0 and is_parallel(n, normal_of(read(t.places, k)))
@@ -133,7 +133,10 @@ def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
 
 @kernel
 def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float) -> bool:
-    """Return whether ``near`` is nearer to p + step n than the share of the step, for a part rounded by ``radius``."""
+    """Return whether ``near`` is nearer to p + step n than ``probe.share`` of the step.
+
+    ``near`` is a point of a part that is rounded by ``radius``.
+    """
     p, step = along(p, n, -radius), probe.step + radius
     # |near - p - step n| < share step, without the rounding of either length
     e = sub(near, p)
@@ -147,7 +150,7 @@ def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: 
 def _is_triangle_near(
     t: Triangle, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float
 ) -> bool:  # fmt: skip
-    """Return whether the point of a triangle nearest to q = p + step n is too close to it, see `_is_close`."""
+    """Return whether a triangle is too close to q = p + step n, by its point nearest to q, see `_is_close`."""
     # most triangles do not have a corner ahead of p
     ahead = max(dot(t[0], n), max(dot(t[1], n), dot(t[2], n))) - dot(along(p, n, -radius), n)
     if ahead < -4.0 * error:
@@ -289,7 +292,7 @@ def _is_single(t: PartTree) -> bool:
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
     """Return whether a normal of part k is certain without a probe, as for a single part, a face, or a ball of a cloud.
 
-    ``inside`` allows for a normal that leads into a closed mesh.
+    With ``inside``, normals may lead into a closed mesh, so no normal of a closed mesh is certain.
     """
     return not (inside and t.inside != OPEN) and (_is_single(t) or _is_bare(t, k, n))
 
@@ -430,7 +433,11 @@ def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
-    """Return the result of `depth_behind` for a shape, whose point is ``lowest`` or on the line below the face."""
+    """Return the depth of a shape behind a face, and the point at this depth, as `depth_behind` does for a triangle.
+
+    The point is ``lowest``, the deepest point of the shape, if it is below the face. Otherwise it is on the normal
+    through the nearest point of the face.
+    """
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
     square, over = nearest_on(up, face)
@@ -580,7 +587,10 @@ def _is_free(x: PosedPair, by: Vec3, meshes: bool, w: TreeScratch) -> bool:
 
 @kernel
 def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: TreeScratch) -> float:
-    """Return the length of a separating translation of the hulls: along a direction, or the least beyond ``near``."""
+    """Return the length of a separating translation of the hulls.
+
+    The translation is along ``direction`` if its length is at most ``near``, otherwise it is the least one.
+    """
     if not outer.of_hulls:
         return outer.most
     c = parts_at(PosedPair(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)

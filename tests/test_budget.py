@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2749, 13),
     "_kernels": (4119, 14),
-    "bodies": (17588, 35),
+    "bodies": (17667, 35),
     "clash": (9445, 29),
     "cli": (3989, 17),
     "compat": (1126, 3),
@@ -32,7 +32,7 @@ BUDGET = {
     "robot": (15568, 35),
     "scene": (3133, 7),
     "shapes": (3443, 9),
-    "viz": (7281, 18),
+    "viz": (7274, 18),
 }
 
 

@@ -347,7 +347,7 @@ class Prisms(Parts):
         return [] if self.endless else [(self._field._skin, IDENTITY[0])]
 
     def samples(self) -> Array:
-        """Return points spread over the whole body, (k, 3), for lower bounds of depth."""
+        """Return the vertices of the surface, (k, 3), for lower bounds of depth, or none if the field has no bottom."""
         return self.points() if self.endless else self._field.surface().vertices
 
 

@@ -391,8 +391,8 @@ def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tupl
 def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths: Vec3, u: float, half: float) -> float:
     """Return a lower bound of the gap, to first order in time, between a moving box and a face at ``half_width``.
 
-    ``t`` and ``x`` are the coordinate of the box's centre and the components of its axes along the normal of the face.
-    ``u`` and ``dx`` are the rates of ``t`` and ``x``, and ``half`` is half the length of the time interval.
+    All coordinates are along the normal of the face: ``t`` that of the box's centre, and ``x`` those of its three axes.
+    ``u`` and ``dx`` are the rates of ``t`` and ``x``. ``half`` is half the length of the time interval.
     """
     reach_x = half_widths[0] * (abs(x[0]) + half * abs(dx[0]))
     reach_y = half_widths[1] * (abs(x[1]) + half * abs(dx[1]))

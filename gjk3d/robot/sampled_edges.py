@@ -600,7 +600,7 @@ def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
 
 @inlined
 def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int, now: int) -> None:
-    """Write the pose of a slot in lane k to ``frames``, for tests of a single configuration. ``now`` is its stamp."""
+    """Write the pose of a slot in lane k to ``frames``, for tests of a single configuration with stamp ``now``."""
     link = layout.link[slot]
     if link >= 0 and frames.stamp[slot] < now:
         pose, m = lanes.poses[POSE * link : POSE * link + POSE], frames.links[link]

@@ -78,7 +78,7 @@ class _Member(ctypes.Structure):
 
 
 def offset(cls: type, name: str) -> int:
-    """Return the offset of the slot ``name`` in objects of a class. Raise a TypeError for another name."""
+    """Return the offset of the slot ``name`` in objects of a class. Raise a TypeError for other attributes."""
     owner = next(base for base in cls.__mro__ if name in base.__dict__)
     descriptor = owner.__dict__[name]
     if not isinstance(descriptor, MemberDescriptorType):

@@ -337,10 +337,10 @@ class Course:
         The times of each clash. The parts are free before the first time, clash from the second to the third time, and
         are free after the fourth time.
     proven : bool
-        Whether all values are certified at every time, for a steady screw motion between two poses. It is False if a
-        track was computed from joints, because its error `Track.slack` is only measured. It is also False if a clash
-        from the second to the third time of an interval was only computed at many times, or if parts that slide on each
-        other may clash between the computed times.
+        Whether all values are certified at every time. Parts are assumed to move from pose to pose by a steady screw
+        motion. It is False if a track was computed from joints, because its error `Track.slack` is only measured. It is
+        also False if a clash between the second and the third time of an interval was found only at samples, or if
+        parts that slide on each other may clash between samples.
     least : (float, float)
         Bounds of the smallest clearance in the unit of the report, both 0 if the parts touch or clash.
     when : float

@@ -385,7 +385,7 @@ class PlacedParts(TreeParts):
         return [thing for thing, _ in self.things], self._owners
 
     def owners(self, which: Ints) -> Ints:
-        """Return the index in ``things`` of the object of each of some parts, (k,)."""
+        """Return for each part in ``which`` the index in ``things`` of the object that contains it, (k,)."""
         return self._owners[which]
 
     def boxes_at(self, which: Ints, m: Array) -> Array:

@@ -340,7 +340,10 @@ _Path = tuple[str, ...]
 
 
 def print_tree(report: Report) -> None:
-    """Print the tree of branches and parts with findings. A finding counts in each branch that contains its parts."""
+    """Print the tree of branches and parts with the numbers of their open findings.
+
+    A finding counts in each branch that contains at least one of its parts.
+    """
     paths = {part.name: (*part.path[:-1], _leaf(part.name, part.path)) for part in report.parts}
     kinds_of: dict[_Path, Counter[str]] = {}
     for clash in report.clashes:

@@ -111,7 +111,7 @@ def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
 def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
     indices = [int(word) for word in _TEXTURE_NORMAL.sub(b"", line[0])[2:].split()]
     if max(indices) > len(starts):
-        raise HeaderError(f"{_where(line)} has the index {max(indices)}, expected at most the {len(starts)} vertices")
+        raise HeaderError(f"{_where(line)} has the index {max(indices)}, but the file has {len(starts)} vertices")
     if 0 in indices:
         raise HeaderError(f"{_where(line)} has the index 0, expected indices from 1")
     after = bisect(starts, line.start()) + 1

@@ -361,7 +361,7 @@ def patch(
 
 @kernel
 def loops_of_row(faces: FaceLists, row: int, turned: bool) -> tuple[Loops, Loops]:
-    """Return the faces of the shapes of a pair row in the order of the kernels, which is reversed if ``turned``."""
+    """Return the faces of A and those of B for the pair of a row, or those of B first if ``turned``."""
     q, f, starts = faces.ints, faces.floats, faces.starts
     a, b = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
     return Loops(q[starts[a, 0] :], f[starts[a, 1] :]), Loops(q[starts[b, 0] :], f[starts[b, 1] :])

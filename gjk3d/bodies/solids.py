@@ -314,8 +314,8 @@ def _surfaces(edges: Edges, corners: Array) -> Ints:
 def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
     """Return the angles of triangles around their common edge from the first triangle, in radians from 0 to 2 pi.
 
-    ``sides`` are half-edges on this edge: half-edge 3 t + c of triangle t begins at its corner c. ``directions`` has the
-    sign of each along the edge.
+    ``sides`` are half-edges on this edge: half-edge 3 t + c of triangle t begins at its corner c. ``directions`` has
+    the sign of each along the edge.
     """
     triangles = corners[sides[:, None] // 3, (np.arange(3) + sides[:, None] % 3) % 3]  # the edge is first
     along = (triangles[0, 1] - triangles[0, 0]) * directions[sides[0]]

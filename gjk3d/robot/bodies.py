@@ -492,7 +492,7 @@ def outline(shape: Any) -> Outline:
 def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:
     """Check a name, a shape and a pose, and return them as an object. The caller checks that the name is unused."""
     if type(name) is not str or not name:
-        raise RobotError(f"the name of an object is {name!r}, expected a str that is not empty")
+        raise RobotError(f"the name of an object is {name!r}, expected a text that is not empty")
     shape = as_mesh(shape)
     if not is_collider(shape):
         raise RobotError(str(no_shape(f"the shape of {name!r}", shape)))

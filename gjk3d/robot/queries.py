@@ -99,9 +99,9 @@ def prepared(cell: Cell) -> Cache:
 
 
 def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
-    """Return the number of steps of an edge, the first sample that collides, and the pair that collides, or None.
+    """Return the number of steps of an edge, the first sample that collides, and the pair that collides or `FREE`.
 
-    None means that `walk_edges` must be called. From one sample to the next, each joint value changes by at most
+    Return None if `walk_edges` must be called instead. From one sample to the next, each joint value changes by at most
     ``step``.
     """
     first, second = plain_row(q0), plain_row(q1)

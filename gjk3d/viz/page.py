@@ -261,7 +261,7 @@ def _shape(shape: Any) -> str:
 
 
 def _is_model(item: Item) -> bool:
-    """Return whether an item is the model of a hull."""
+    """Return whether an item is the mesh of a model inside its transparent hull."""
     return item.look == MODEL and not item.name
 
 

@@ -146,7 +146,10 @@ def _turned(t: Triangle, k: int) -> Triangle:
 
 @kernel
 def _decide(f: Triangle, g: Triangle, places: Ints, p: int, q: int, noise: float) -> int:
-    """Return YES, NO or DOUBT: whether two triangles intersect, by the corners that they share."""
+    """Return whether triangles p and q intersect beyond the corners that they share: YES, NO or DOUBT.
+
+    Corners with equal numbers in ``places`` are shared.
+    """
     common, i, j, lone_f, lone_g = 0, 0, 0, 3, 3
     for k in range(3):
         for h in range(3):

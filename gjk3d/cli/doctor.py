@@ -38,7 +38,7 @@ _IMPORTED = ("numpy", "scipy", "llvmlite", "trimesh")
 def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
     """Show the versions of packages, the state of the machine code, and whether rendering works.
 
-    The exit code is 1 if a required package is broken.
+    The exit code is 1 if a required package or the machine code is broken.
 
     Parameters
     ----------

@@ -297,7 +297,7 @@ def start_along(cache: Array, axis: Vec3) -> None:
 
 @kernel
 def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
-    """Store the axis and the simplex of a finished GJK run in row k of the cache, if it has rows."""
+    """Store the axis and the simplex of a finished GJK run in row k of the cache, unless the cache is empty."""
     # A point that came from the cache keeps its numbers, because repeated conversions between frames would let it
     # drift. A row of `AXIS` floats stores only the axis, and only if it separates the cores.
     if cache.shape[0] == 0:

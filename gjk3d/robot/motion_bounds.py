@@ -390,7 +390,7 @@ def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
 def how_far(robot: Robot, curves: Array) -> Array:
     """Return the extents of curves (n, points, dof): greatest absolute values of translations, as (n, 2).
 
-    The first column is for translations without limits, and the second column for translations that exceed a limit. The
+    The first column is for translations without both limits, and the second for translations that exceed a limit. The
     values are 0, or rounded up to powers of two, so that cached bounds are used again. Each curve has separate values,
     so its result does not depend on the other curves of a call.
     """

@@ -408,9 +408,9 @@ def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Ar
 
 @single_entry
 def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -> int:
-    """Write unit vectors orthogonal to two edges to ``normals``, and the extents of points along them to ``widths[0]``.
+    """Write a unit vector orthogonal to each pair of edges that are not parallel, and return the number of vectors.
 
-    Returns the number of normals.
+    They are written to ``normals``, and the extents of the points along them to ``widths[0]``.
     """
     count = 0
     for i in range(edges.shape[1]):

@@ -2,7 +2,8 @@
 
 A part is a shape and a pose. A decision of two shapes at a relative pose is valid for all pairs of parts with these
 shapes at this relative pose. Poses in files are rounded, so poses that differ only by rounding count as equal. The
-slack of a pair is the largest distance of a point from its position in the decision. It widens the bounds of a finding.
+slack of a pair bounds the distance of its points from the same points of the decided pair, and widens the bounds of a
+finding.
 """
 
 from __future__ import annotations

@@ -99,9 +99,9 @@ def shortest_probe(error: float, share: float, inside: bool) -> Probe:
 def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Probe:
     """Return the probe for the normal of a contact of two parts.
 
-    The step is the depth, between `SHORT` and `LONG` times the size of the smaller part, and above rounding. If one part
-    is a point, the size is that of the other. The lower limits keep the step above the gaps that rounding leaves between
-    adjacent parts, and the upper limit keeps it below the size of features. Smaller details do not count.
+    The step is the depth, between `SHORT` and `LONG` times the size of the smaller part, and above rounding. If one
+    part is a point, the size is that of the other. The lower limits keep the step above the gaps that rounding leaves
+    between adjacent parts, and the upper limit keeps it below the size of features. Smaller details do not count.
     """
     size_a, size_b = a.floats[_RHO] + a.floats[_RADIUS], b.floats[_RHO] + b.floats[_RADIUS]
     exact = a.ints[layout.POLYTOPE] != 0 and b.ints[layout.POLYTOPE] != 0

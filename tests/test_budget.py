@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2749, 13),
     "_kernels": (4119, 14),
-    "bodies": (17671, 35),
+    "bodies": (17674, 35),
     "clash": (9446, 29),
     "cli": (3992, 17),
     "compat": (1126, 3),

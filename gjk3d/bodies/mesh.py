@@ -178,7 +178,7 @@ class Mesh(Body):
         _check_unit(unit)
         if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
             raise ShapeError(
-                f"rounding is {rounding!r}, expected less than {limit:g}, a thousandth of the longest side of the mesh."
+                f"rounding is {rounding!r}, expected less than {limit:g}, a thousandth of the longest side of its box."
                 " Merge the corners first, and omit rounding"
             )
 

@@ -130,7 +130,7 @@ def merged_places(vertices: NDArray[Any]) -> Ints:
 
 
 def body_numbers(places: Ints, faces: Ints) -> Ints:
-    """Return the number of the connected body of each face, in the order of first faces.
+    """Return for each face the index of its connected body. Bodies are numbered in the order of their first faces.
 
     ``places`` has the position number of each vertex (`merged_places`).
     """
@@ -348,7 +348,10 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop pieces with a free edge and an edge of three triangles unless their area is large; return the number."""
+        """Drop pieces with a free edge and an edge of three triangles, unless they are most of the area; return a count.
+
+        The count is that of the dropped triangles.
+        """
         if not ((self.counts == 1).any() and (self.counts >= 3).any()):
             return 0
         retained = np.flatnonzero(self.kept)

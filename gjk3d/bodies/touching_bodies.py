@@ -335,7 +335,7 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tuple[bool, Vec3]:
-    """Return whether the parts that are nearest after a move of B only touch before the move, and their normal.
+    """Return whether the parts that are nearest once B is moved away only touch at the original pose, and their normal.
 
     Row 0 of ``w.out`` has the result of these parts. The first direction of the move is n. The normals of parts that
     block the move are added to the direction, as in perceptron learning.

@@ -300,7 +300,7 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
         if len(faces) and not (faces.min() >= 0 and faces.max() < len(points)):
             odd = faces.min() if faces.min() < 0 else faces.max()
             raise ParseError(
-                f"{lines.file}, line {lines.at}: a triangle refers to vertex {odd:g}, expected 0 to {len(points) - 1}"
+                f"{lines.file}, before line {lines.at + 1}: a triangle refers to vertex {odd:g}, expected 0 to {len(points) - 1}"
             )
         return _shapes(Mesh(points, faces.astype(np.int64)), geometry)
     shape: Shape | Any

@@ -232,10 +232,10 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
 
 
 def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
-    """Return the bounds with the deepest known points of the true surfaces, for unions of curved parts.
+    """Return ``inside`` with a lower bound for the true surfaces of unions of curved parts, the deepest point first.
 
-    The true surface is within the slack of each guest point that is clear of all parts but one. Such a point is at
-    least as deep in the true host as in the union of the inscribed polytopes.
+    If a guest point is outside all parts of the guest but its own, the true surface is at most ``guest.slack`` from it.
+    Such a point is at least as deep in the true host as in the union of the inscribed polytopes.
     """
     local = moved_back(pose, inside.points)
     distances = [_distances_to(part, local) for part in guest.parts]

@@ -348,9 +348,9 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop pieces with a free edge and an edge of three triangles, unless they are most of the area; return a count.
+        """Drop pieces with a free edge and an edge of three triangles, and return the number of their triangles.
 
-        The count is that of the dropped triangles.
+        Nothing is dropped if they are more than half of the area.
         """
         if not ((self.counts == 1).any() and (self.counts >= 3).any()):
             return 0

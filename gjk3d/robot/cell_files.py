@@ -298,9 +298,9 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
             _rows(lines, count, what) for count, what in zip(sizes, ("a vertex", "a triangle"), strict=True)
         )
         if len(faces) and not (faces.min() >= 0 and faces.max() < len(points)):
-            odd = faces.min() if faces.min() < 0 else faces.max()
+            odd, top = faces.min() if faces.min() < 0 else faces.max(), len(points) - 1
             raise ParseError(
-                f"{lines.file}, before line {lines.at + 1}: a triangle refers to vertex {odd:g}, expected 0 to {len(points) - 1}"
+                f"{lines.file}, up to line {lines.at}: a triangle refers to vertex {odd:g}, expected 0 to {top}"
             )
         return _shapes(Mesh(points, faces.astype(np.int64)), geometry)
     shape: Shape | Any

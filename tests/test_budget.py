@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2749, 13),
     "_kernels": (4119, 14),
-    "bodies": (17674, 35),
+    "bodies": (17702, 35),
     "clash": (9446, 29),
     "cli": (3992, 17),
     "compat": (1126, 3),
@@ -26,12 +26,12 @@ BUDGET = {
     "exact": (3198, 8),
     "files": (2382, 9),
     "geometry": (2878, 8),
-    "narrow": (5908, 14),
+    "narrow": (5907, 14),
     "query": (5507, 14),
     "replay": (1052, 3),
     "robot": (15568, 35),
-    "scene": (3133, 7),
-    "shapes": (3443, 9),
+    "scene": (3137, 7),
+    "shapes": (3460, 9),
     "viz": (7274, 18),
 }
 

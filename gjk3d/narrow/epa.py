@@ -213,8 +213,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     STUCK: rounding stopped the loop. FULL: the workspace is too small.
 
     ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests ``rear`` of the `Depth`.
-    For curved cores, a cap of directions proves a depth that the faces of the polytope do not reach; see
-    `gjk3d.narrow.curved`.
+    For curved cores, a cap proves a depth that the faces do not reach, see `gjk3d.narrow.curved`.
     """
     p, log, most = polytope_in(workspace), workspace.log, capacity(workspace)
     if seeded:

@@ -59,8 +59,8 @@ from gjk3d.narrow.solve import (
 )
 from gjk3d.narrow.workspace import FIRST_POINTS, Workspace, capacity, workspace_of
 from gjk3d.scene.objects import Objects
-from gjk3d.scene.pairs import COLLIDING, NO_RANK, SEPARATED, UNSURE, wider
-from gjk3d.scene.query import Answers, SceneQuery
+from gjk3d.scene.pairs import COLLIDING, NO_RANK, SEPARATED, UNSURE
+from gjk3d.scene.query import Answers, SceneQuery, wider
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Bools, Ints, Ints1, Ints2
 

@@ -39,7 +39,6 @@ from gjk3d.scene.pairs import (
     Shapes,
     Side,
     near_pairs,
-    wider,
 )
 from gjk3d.scene.pairs import nearest as nearest_pair
 from gjk3d.typing import Array, Ints, N
@@ -205,6 +204,11 @@ _SECOND = (1 << 31) - 1  #: mask of the second rank in the key of a pair
 _NONE = np.zeros(0, dtype=np.int64)
 _NO_TREE = np.array([-1, -1, 0], dtype=np.int64)
 _FIRST_PAIR, _NO_PAIRS = np.zeros((1, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+
+
+def wider(within: float) -> float:
+    """Return the search distance for boxes, with a margin for the error of the narrow phase."""
+    return within * WIDER if within > 0.0 else 0.0
 
 
 @per_thread

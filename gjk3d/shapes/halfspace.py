@@ -157,6 +157,15 @@ class Plane(Halfspace):
     _kind = Kind.PLANE
     _sides = 2.0
 
+    def support(self, directions: Rows) -> Array:
+        """Raise UnboundedShapeError, since most directions have no farthest point; see `Shape.support`."""
+        return super().support(directions)
+
+    @property
+    def bounds(self) -> Array:
+        """Raise UnboundedShapeError, so ``hasattr(shape, "bounds")`` is False."""
+        return super().bounds
+
     @property
     def volume(self) -> float:
         """Volume, which is 0."""
@@ -166,6 +175,14 @@ class Plane(Halfspace):
         height, slack = self._heights(points)
         inside: Bools = np.abs(height) <= slack
         return inside
+
+    def surface(self, resolution: int = 32) -> measure.Surface:
+        """Raise UnboundedShapeError, since the plane is unbounded; see `Shape.surface`."""
+        return super().surface(resolution)
+
+    def scaled(self, factors: FactorsLike) -> Shape:
+        """Return the plane of the scaled points; see `Shape.scaled`."""
+        return super().scaled(factors)
 
     def inflated(self, radius: float) -> Shape:
         """Return the plane for a radius of 0. Other radii raise UnboundedShapeError; see `Shape.inflated`."""

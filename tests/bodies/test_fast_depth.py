@@ -377,3 +377,30 @@ def test_the_lower_bound_leaves_room_for_rounding() -> None:
     s, w = posed(box, gk.Box((1, 1, 1)), at(0.0, 0.0, 0.9))
     _, most, least, _ = fast.pair_depth(s.x, 0, 0, w)
     assert Fraction(least) < 1 - Fraction(0.9) <= Fraction(most)
+
+
+@pytest.mark.parametrize("far", [(0.0, 0.0, 0.0), (3.0, -2.0, 1.0), (0.0, 6.0, 0.0)])
+@pytest.mark.parametrize("kind", ["triangle", "segment", "tetrahedron", "hull", "rounded"])
+def test_bounds_hold_for_shapes_around_which_their_origin_is_not(kind: str, far: tuple[float, float, float]) -> None:
+    """The centre of such a shape may be the origin of its frame, which is no point of it."""
+    rng = np.random.default_rng(7)
+    corners = rng.uniform(-1, 1, (6, 3)) + far
+    guest: Any = {
+        "triangle": lambda: gk.Triangle(corners[:3]),
+        "segment": lambda: gk.Segment(*corners[:2]),
+        "tetrahedron": lambda: gk.Tetrahedron(corners[:4]),
+        "hull": lambda: gk.ConvexHull(corners),
+        "rounded": lambda: gk.ConvexHull(corners).inflated(0.25),
+    }[kind]()
+    (v, f, *_), (w, *_) = gk.Box((10, 10, 10)).surface(), gk.Box((2, 2, 2)).surface()
+    two = gk.Mesh(np.vstack([v, w + (20, 0, 0)]), np.vstack([f, f + len(v)]))
+    poses = np.tile(np.eye(4), (60, 1, 1))
+    poses[:, :3, 3] = rng.uniform(-7, 7, (60, 3)) - far
+    poses[::3, 0, 3] += 20.0
+    for a, b, pa, pb in ((two, guest, None, poses), (guest, two, poses, None)):
+        quick = gk.signed_distance(a, b, pa, pb, depth="fast")
+        tight = gk.signed_distance(a, b, pa, pb)
+        assert (quick.lower <= tight.upper).all()
+        assert (tight.lower <= quick.upper).all()
+    known = gk.Tetrahedron([(6, 0, -1), (4, 1, -1.0), (4, 0, 1), (4, -1, -1)])
+    assert gk.signed_distance(two, known, depth="fast").upper >= -1.0 - 1e-11

@@ -87,11 +87,28 @@ from gjk3d.bodies.tree_distance import (
 )
 from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, triangles_meet, vec_at
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
-from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, top_of_box, turn, turn_back, unit
+from gjk3d.geometry.vec3 import (
+    Vec3,
+    add,
+    divide,
+    dot,
+    neg,
+    offset,
+    place,
+    row3,
+    scale,
+    sub,
+    top_of_box,
+    turn,
+    turn_back,
+    unit,
+)
 from gjk3d.narrow.cores import world_center
 from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, mirror, solve
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
+from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array2, Array3, Ints
 
 FEW = 4  #: greatest number of intersecting pairs whose planes start a search
@@ -403,6 +420,18 @@ def _deepest_corner(s: Posed, pairs: Ints, count: int, of_b: bool) -> Vec3:
 
 
 @kernel
+def _point_in(core: Core, row: Array) -> Vec3:
+    """Return a point of a core at a pose row: its centre, or a mean of support points if that may be outside."""
+    f, middle = core.floats, (0.0, 0.0, 0.0)
+    if f[layout.INNER] > 0.0:
+        return world_center(row, f)
+    # the centre of a hull or triangle may be the origin of its frame; a convex set contains the mean of its points
+    for axis in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)):
+        middle = add(middle, scale(1.0 / 6.0, add(support(core, axis), support(core, neg(axis)))))
+    return place(row, add(vec_at(f, layout.CENTER), middle))
+
+
+@kernel
 def add_probes(
     s: Posed, code: int, pairs: Ints, listed: int, least: float, common: Vec3, count: int, w: TreeScratch
 ) -> tuple[int, float, Vec3]:
@@ -417,7 +446,7 @@ def add_probes(
         if side == 0 and single:
             core = part_at(x.b, x.b.links[0, 1], w.floats_b, w.row_b)
             put_behind(x.m, w.row_b)
-            point, radius = world_center(w.row_b, core.floats), core.floats[layout.RADIUS] + core.floats[layout.INNER]
+            point, radius = _point_in(core, w.row_b), core.floats[layout.RADIUS] + core.floats[layout.INNER]
         elif s.faces and code == MEET:
             point = _deepest_corner(s, pairs, listed, side == 0)
         elif code != HELD or in_a != (side == 0):

@@ -16,7 +16,8 @@ from gjk3d.frozen import Frozen
 GUIDE = (Path(__file__).parents[2] / "examples" / "guides" / "meshes.md").read_text(encoding="utf-8")
 TOLD = re.search(
     r"a mesh takes (\d+) bytes for each triangle, and a cloud (\d+) for each point. Distances and rays take (\d+)"
-    r" bytes more for each triangle, and contacts and depth another (\d+)\. A mesh for points, balls and rays alone takes (\d+)",
+    r" bytes more for each triangle, and contacts and depth another (\d+)\."
+    r" A mesh for points, balls and rays alone takes (\d+)",
     " ".join(GUIDE.split()),
 )
 

@@ -73,12 +73,12 @@ class _Trees:
         first, second = pairs[:, 0], pairs[:, 1]
         states, units = self._states, self._units
         for number in set(pairs[states[pairs] == 0].tolist()):
-            states[number] = 1 if self._put(number) else 2
+            states[number] = 1 if self._pack(number) else 2
         one_unit = (units[first] == units[second]) | (units[first] * units[second] == 0)
         stored: Bools = (states[first] == 1) & (states[second] == 1) & one_unit
         return stored
 
-    def _put(self, number: int) -> bool:
+    def _pack(self, number: int) -> bool:
         """Store the tree of a shape; return False for a half-space, and for a shape with functions of the user."""
         from gjk3d.bodies.parts import parts_of
         from gjk3d.engine.store import put_tree
@@ -173,21 +173,21 @@ class ShapeStore(PackedShapes):
             where = listed.searchsorted(numbers)
         return where, shapes
 
-    def joined(self, other: ShapeStore) -> ShapeStore:
-        """Return a store of these shapes and of those of ``other``, without packing them again."""
-        both: ShapeStore = object.__new__(ShapeStore)
-        both.shapes, both.cached, both.handlers = self.shapes + other.shapes, {}, handlers_of
+    def joined(self, second: ShapeStore) -> ShapeStore:
+        """Return a store of these shapes and of those of ``second``, without packing them again."""
+        union: ShapeStore = object.__new__(ShapeStore)
+        union.shapes, union.cached, union.handlers = self.shapes + second.shapes, {}, handlers_of
         for name in ("planes", "mixed", "mapped", "unbounded", "singly", "ints", "floats"):
-            setattr(both, name, np.concatenate([getattr(self, name), getattr(other, name)]))
-        both.any_mixed = self.any_mixed or other.any_mixed
-        both.keys = sorted({*self.keys, *other.keys})
-        ranks = {key: k for k, key in enumerate(both.keys)}
-        columns = self.columns.copy(), other.columns + (len(self.ints), len(self.floats), 0)
-        for part, part_columns in zip((self, other), columns, strict=True):
+            setattr(union, name, np.concatenate([getattr(self, name), getattr(second, name)]))
+        union.any_mixed = self.any_mixed or second.any_mixed
+        union.keys = sorted({*self.keys, *second.keys})
+        ranks = {key: k for k, key in enumerate(union.keys)}
+        columns = self.columns.copy(), second.columns + (len(self.ints), len(self.floats), 0)
+        for part, part_columns in zip((self, second), columns, strict=True):
             rank = np.array([ranks[key] for key in part.keys], dtype=np.int64)
             part_columns[:, 2] = rank[part_columns[:, 2]]
-        both.columns = np.concatenate(columns)
-        return both
+        union.columns = np.concatenate(columns)
+        return union
 
     def patches(
         self, shapes: Ints, table: Ints, rows: Array, out: Array, within: float, most: int | None, workers: int

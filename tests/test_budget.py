@@ -15,7 +15,7 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2749, 13),
+    "gjk3d": (2752, 13),
     "_kernels": (4119, 14),
     "bodies": (17702, 35),
     "clash": (9446, 29),
@@ -26,7 +26,7 @@ BUDGET = {
     "exact": (3198, 8),
     "files": (2382, 9),
     "geometry": (2878, 8),
-    "narrow": (5907, 14),
+    "narrow": (5906, 14),
     "query": (5507, 14),
     "replay": (1052, 3),
     "robot": (15568, 35),

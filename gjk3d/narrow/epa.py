@@ -212,7 +212,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     OUTSIDE: the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat.
     STUCK: rounding stopped the loop. FULL: the workspace is too small.
 
-    ``least`` and ``best`` are GJK's best bound and its direction. ``two_sided`` requests `Depth.rear`. See `Cap`, too.
+    ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests `Depth.rear`.
     """
     p, log, most = polytope_in(workspace), workspace.log, capacity(workspace)
     if seeded:

@@ -18,6 +18,7 @@ import gjk3d
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(gjk3d.__file__).parent
+ARM = ROOT / "data/arm/arm.urdf"
 
 
 def python(code: str, folder: Path | None = None, **environment: str) -> str:
@@ -63,7 +64,7 @@ print(len(mine) <= 60, [name for name in mine if name.startswith("gjk3d.bodies."
 def test_the_first_query_on_a_robot_loads_few_modules():
     code = f"""
 import sys, gjk3d as gk
-gk.robot.Checker(gk.robot.Robot.from_urdf({str(PACKAGE.parent / "data/arm/arm.urdf")!r})).free([0] * 6)
+gk.robot.Checker(gk.robot.Robot.from_urdf({str(ARM)!r})).free([0] * 6)
 print(sum(name.startswith("gjk3d") for name in sys.modules) <= 110)
 """
     assert python(code).strip() == "True"

@@ -5,8 +5,9 @@ The first nodes are reserved for leaves, and inner nodes follow them. A new leaf
 (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree balanced.
 
 `build` builds a whole tree from the root. Leaves are sorted by their middles into bins along the axis on which the
-middles spread most. A node is divided between two bins, where the sum of surface times number of leaves is least (Wald,
-On fast construction of SAH-based bounding volume hierarchies, 2007).
+middles spread most. A node is divided between two bins. The cost of a division is the sum over both halves of surface
+area times number of leaves, and the division of least cost is chosen (Wald, On fast construction of SAH-based bounding
+volume hierarchies, 2007).
 
 Searches return candidate pairs and candidate ray hits, and miss no true pair or hit. A search stops when its output
 array is full, and the next call continues from its stack.
@@ -170,7 +171,7 @@ def remove(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
 
 @inlined
 def holds(boxes: Array, node: int, box: Box) -> bool:
-    """Return whether the box of a node contains a box."""
+    """Return whether the box of a node contains ``box``."""
     return bool(
         boxes[node, 0] <= box[0]
         and boxes[node, 1] <= box[1]
@@ -183,7 +184,7 @@ def holds(boxes: Array, node: int, box: Box) -> bool:
 
 @entry
 def put_boxes(boxes: Array2, leaves: Ints1, fresh: Array2) -> None:
-    """Write the boxes ``fresh`` of leaves. The boxes of inner nodes do not change."""
+    """Set the boxes of leaves to the rows of ``fresh``. The boxes of inner nodes do not change."""
     for k in range(leaves.shape[0]):
         for c in range(6):
             boxes[leaves[k], c] = fresh[k, c]
@@ -231,7 +232,7 @@ def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: A
 
 @entry
 def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
-    """Fit all inner nodes to moved leaves; return the sum of half their surface areas, which measures the search cost.
+    """Fit all inner nodes to moved leaves; return the search cost, half the sum of the inner nodes' surface areas.
 
     ``order`` is scratch for all inner nodes.
     """
@@ -273,7 +274,10 @@ def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> No
 
 @kernel
 def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float, float]:
-    """Return the axis on which the middles of leaves spread most, twice their minimum, and twice their spread on it."""
+    """Return the axis along which the box centres of leaves spread most, and two lengths along this axis.
+
+    They are twice the least coordinate of a centre, and twice the range of these coordinates.
+    """
     axis, least, most = 0, 0.0, -1.0
     for c in range(3):
         low, high = inf, -inf
@@ -353,7 +357,7 @@ def build(
     boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, capacity: int, waiting: Ints2, bins: Array2,
     costs: Array1,
 ) -> float:  # fmt: skip
-    """Build the tree of the first ``count`` leaves of ``order``; return the sum of half the inner nodes' surface areas.
+    """Build the tree of the first ``count`` leaves of ``order``; return half the sum of the inner nodes' surface areas.
 
     ``capacity`` is the number of nodes for leaves. ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN) and
     ``costs`` (BINS) are scratch.
@@ -418,9 +422,10 @@ def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
 
 @inlined
 def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tuple[int, bool]:
-    """Replace the pair of nodes in row ``top`` of the stack by the pairs of their children that are near each other.
+    """Replace the pair of nodes in row ``top`` of the stack by near pairs with children of the higher node.
 
-    Both nodes are in the same tree. Returns the new height of the stack, and whether the pair consists of two leaves.
+    Both nodes are in the same tree. A pair of a node and itself is replaced by pairs of its children. Returns the new
+    height of the stack, and whether the pair consists of two different leaves.
     """
     a, b = stack[top, 0], stack[top, 1]
     if a == b:
@@ -451,7 +456,7 @@ def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tu
 
 @entry
 def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2) -> tuple[int, int]:
-    """Write pairs of leaves of a tree; return their number, and the number of node pairs that remain on the stack.
+    """Write near pairs of leaves to ``pairs``; return their number, and the number of node pairs left on the stack.
 
     The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more.
     """
@@ -470,7 +475,7 @@ def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: 
 def split_between(
     boxes: Array, links: Ints, boxes_b: Array, links_b: Ints, within: float, stack: Ints, top: int
 ) -> tuple[int, bool]:
-    """Replace a pair of nodes of two trees by the near pairs of their children; see `split`."""
+    """Replace a pair of nodes of two trees by near pairs with children of the higher node; see `split`."""
     a, b = stack[top, 0], stack[top, 1]
     ha, hb = links[a, HEIGHT], links_b[b, HEIGHT]
     if ha == 0 and hb <= 0:
@@ -550,7 +555,7 @@ _WORSE = 1.3  #: growth of the sum of surface areas, above which a tree is built
 
 
 def box_gaps(a: Array, b: Array) -> Array:
-    """Return the distance of each box in row k of ``a`` from the box in row k of ``b``, (n,). Boxes are (n, 6)."""
+    """Return the distance, (n,), of each box of ``a`` from the box in the same row of ``b``, both (n, 6)."""
     gaps = np.maximum(np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]), 0.0)
     lengths: Array = np.sqrt((gaps * gaps).sum(axis=1))
     return lengths
@@ -606,7 +611,7 @@ class Tree:
         self._changes = 0
 
     def changed(self, count: int) -> None:
-        """Count leaves that are changed one by one, and build the tree again after half as many changes as leaves.
+        """Count leaves that are changed one by one; rebuild the tree after changes of about half of the leaves.
 
         Single changes make the tree worse. A caller that moves leaves by `move_leaf` must call this method first.
         """

@@ -22,7 +22,7 @@ import numpy as np
 
 
 def shown(self: Any, include: Any = None, exclude: Any = None) -> Any:
-    """Return the MIME bundle of an object for Jupyter: its text, and with a renderer a picture and a page."""
+    """Return the MIME bundle of an object for Jupyter: its text, and its picture if it can be drawn."""
     from gjk3d.viz.picture import bundle
 
     return bundle(self)
@@ -75,10 +75,10 @@ class Frozen:
         return tuple(comparable(getattr(self, name)) for name in self._field_names())
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable, {name} cannot be set. Build a new one.")
+        raise AttributeError(f"this {type(self).__name__} is immutable, {name} cannot be set. Build a new one.")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable, {name} cannot be deleted. Build a new one.")
+        raise AttributeError(f"this {type(self).__name__} is immutable, {name} cannot be deleted. Build a new one.")
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

@@ -72,7 +72,10 @@ def check_row(m: Array2, rows: Array2, k: int) -> int:
 
 @kernel
 def _fault(m: Array, near: bool) -> int:
-    """Return the fault code of a matrix that is neither a pose nor a reflection."""
+    """Return the fault code of a matrix that is neither a pose nor a reflection.
+
+    ``near`` is False if the translation is too long, or not finite.
+    """
     for row in range(4):
         for column in range(4):
             if not abs(m[row, column]) < inf:
@@ -166,7 +169,7 @@ def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
 
 
 def pose_rows(pose: Any, name: str = "pose", single: bool = False) -> tuple[Array, bool]:
-    """Return the pose rows (n, 13) of a pose or a stack, and whether it is a stack. Raise a PoseError for others."""
+    """Return the pose rows (n, 13) of ``pose``, and whether ``pose`` is a stack. Raise a PoseError if it is invalid."""
     if pose is None:
         return IDENTITY, False
     matrices = as_matrices(pose, name, single)

@@ -202,8 +202,8 @@ class Trace:
     gjk_end : str
         The reason why GJK stopped, for example "converged".
     simplex, simplex_a, simplex_b : (k, 3) float
-        Vertices of GJK's last simplex, which are points of A - B, and the point of A and the point of B for each.
-        See `GjkStep` for the frame.
+        GJK's last simplex in the frame of `GjkStep`. Row i of ``simplex`` is a vertex, the difference of the point of A
+        in row i of ``simplex_a`` and the point of B in row i of ``simplex_b``.
     simplex_weights : (k,) float
         Barycentric coordinates of the point of the last simplex that is nearest to the origin.
     epa : list of EpaStep
@@ -246,7 +246,7 @@ class Certificate(NamedTuple):
         The support point of A along the normal and that of B against it, each in the frame of its shape. The field of a
         half-space contains the projection of the other shape's support point onto the plane.
     points_a, points_b : (k, 3) float
-        Pairs of points of the cores, each point in the frame of its shape. Vertices of polytopes are exact in it.
+        Pairs of points of the cores, each point in the frame of its shape. Vertices of polytopes are not rounded.
     weights : (k,) float
         Weights of the pairs, at least 0. Empty for other kinds than "weights".
     faces : (m, 3) int
@@ -348,9 +348,9 @@ ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return the (1, 12) kernel row of a result, its marks, and both poses, or None if the result has no row.
+    """Return the kernel's twelve floats of a result, (1, 12), its marks, and both poses.
 
-    The arrays may be read-only.
+    Return None for a result without a stored row. The arrays may be read-only.
     """
     try:
         row = answer._row
@@ -367,7 +367,7 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
 
 
 def _from_bytes(answer: Any) -> tuple[Any, ...]:
-    """Convert a row that a compiled function stored as bytes to the form of the rows that Python code stores."""
+    """Return the row of a result that a compiled function made, as the tuple that Python code stores as a row."""
     numbers, code, *poses = cast("Any", row_of(answer))
     stored = (None if pose is None else pose.tobytes() for pose in poses)
     return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *stored

@@ -48,7 +48,7 @@ def delayed_interrupt() -> Iterator[list[Any]]:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Delay a first Ctrl-C to the end of a block. After a Ctrl-C, an exception of the block is suppressed."""
+    """Delay a first Ctrl-C until the end of a block. After a Ctrl-C, an exception of the block is suppressed."""
     with delayed_interrupt() as waiting:
         try:
             yield

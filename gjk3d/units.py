@@ -42,7 +42,7 @@ def conversion(unit: str, target: str) -> float | None:
 
 
 def rescaling(unit: str, target: str) -> str:
-    """Return the code that converts a mesh from one unit to another, or an empty text for equal units."""
+    """Return a Python expression that converts ``mesh`` from one unit to another, or an empty text for equal units."""
     factor = conversion(unit, target)
     if factor == 1.0:
         return ""

@@ -45,7 +45,7 @@ def write_page(
         The package whose folder ``templates`` contains the templates of the page.
     names : sequence of str
         File names of the templates: the body (.html), styles (.css) and scripts (.js). Files of one type are joined in
-        this order. `SHELL` has the frame of the page, a style before these styles, and a viewer before these scripts.
+        this order, after the style and the viewer script that all pages share.
     text, markup : mapping of str
         Values of the placeholders in the body, which are names between two ``@``. Values of ``text`` are escaped.
         Values of ``markup`` are inserted as HTML, CSS or JSON. ``scene`` is the JSON that the scripts read.
@@ -78,7 +78,7 @@ def template(room: str, name: str) -> str:
 
 
 def color_key(words: str, color: str, box: str = "") -> str:
-    """Return the HTML of a legend entry: the HTML ``box``, a coloured square and its meaning ``words``."""
+    """Return the HTML of a legend entry: the HTML of a checkbox, if any, a coloured square, and the text ``words``."""
     return f"<label>{box}{color_chip(color)} {html.escape(words)}</label>"
 
 

@@ -306,7 +306,7 @@ def floats_in(array: int, dimensions: int) -> int:
 
 @kernel
 def listed_pose(pose: int, copy: int) -> int:
-    """Write the numbers of four lists of four floats to the address ``copy``. Return it, or 0 for other objects."""
+    """Write a pose, a list of four lists of four floats, to the address ``copy``; return ``copy``, or 0 for others."""
     if word(pose + TYPE) != constant(LIST_TYPE) or word(pose + SIZE) != 4:
         return 0
     for i in range(4):

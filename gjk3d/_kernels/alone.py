@@ -372,7 +372,7 @@ def _names(code: Any) -> list[str]:
 
 
 def _meaning(value: Any, function: Function) -> str:
-    """Return a text for the value of a global name, which contains all that affects kernels that use the name."""
+    """Return a text that contains everything about the value of a global name that affects kernels."""
     if hasattr(value, "py_func"):
         inlined = value.targetoptions.get("forceinline")
         return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {return_type(value.py_func)} {inlined}"
@@ -428,7 +428,8 @@ _HOT = ("_ZN5gjk3d6narrow", "_ZN5gjk3d8geometry", "_ZN5gjk3d5poses")
 def _optimise_at_once() -> None:
     """Make numba create its pass managers once for all modules, and skip the verification of modules.
 
-    The builder verifies and optimises all kernels later. The level here determines which kernels LLVM inlines then.
+    The builder verifies and optimises all kernels later. The level of these passes affects which kernels LLVM inlines
+    in the builder.
     """
     from llvmlite import binding
     from numba.core import codegen, cpu
@@ -556,9 +557,9 @@ def _find_single_assignments() -> None:
 
 
 def _fold_extract_of_insert() -> None:
-    """Make llvmlite return the value that was inserted into a tuple or array in place of an instruction to extract it.
+    """Make llvmlite return a value that was inserted into a tuple or array, without an instruction that extracts it.
 
-    Half of all instructions would be such extractions.
+    Otherwise half of all instructions would be such extractions.
     """
     from llvmlite import ir
     from llvmlite.ir import instructions

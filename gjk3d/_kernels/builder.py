@@ -176,7 +176,7 @@ def _work(name: str, arguments: Any, folder: Path) -> alone.CompiledKernel:
 
 
 def _touch(path: Path) -> None:
-    """Set the modification times of the files of `store.write_built` to now, for `_limit`."""
+    """Set the modification times of a code file and its .json file to now, so that `_limit` keeps them."""
     path.touch()
     path.with_suffix(".json").touch()
 
@@ -286,7 +286,10 @@ class Target(NamedTuple):
 
 
 def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
-    """Return the object file of a group for a target, and the facts for its loader. numba is not needed."""
+    """Return the object file of a group, and facts for `assembly.load`, such as the names of its entries.
+
+    numba is not needed.
+    """
     import llvmlite.binding as llvm
 
     module = _linked(code.modules)
@@ -324,7 +327,7 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
 
 
 def _finish_all(codes: Sequence[Bitcode], target: Target, report: Report) -> tuple[bytes, dict[str, Any]]:
-    """Return the object files of all groups one after another, and the facts for their loader."""
+    """Return the object files of all groups one after another, and facts about them for `assembly.load`."""
     paths = [files.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
     todo = [(path, code) for path, code in zip(paths, codes, strict=True) if store.read(path) is None]
     todo.sort(key=lambda item: -sum(map(len, item[1].modules)))  # the largest first, so that all cores end together

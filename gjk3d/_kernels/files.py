@@ -1,4 +1,4 @@
-"""The folder of the cache of compiled kernels: its place, owner and modes, and safe reads and writes of its files."""
+"""The cache folder of compiled kernels: its path, owner and modes, and safe reads and writes of its files."""
 
 from __future__ import annotations
 
@@ -118,7 +118,10 @@ def _replaceable(place: Path) -> str:
 
 
 def make_private(place: Path) -> bool:
-    """Set the mode of a cache of this user to 700. Return False for a folder that is empty, shared, or not a cache."""
+    """Set the mode of a cache of this user to 700 and return True.
+
+    Return False for a folder of another user, or one that is empty, shared (sticky), or not a cache.
+    """
     status = os.stat(place)
     if os.name != "posix" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         return False

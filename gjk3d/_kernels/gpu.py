@@ -98,7 +98,7 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
 
 
 def _place(argument: Any) -> str:
-    """Return the code of a thread's index into an argument, or an empty text if all threads share the argument."""
+    """Return the source code of the index of a thread or row in an argument, or an empty text if it is shared."""
     if isinstance(argument, PerThread):
         return "[thread]"
     return "[k]" if isinstance(argument, Rows) or (isinstance(argument, Output) and argument.rows) else ""
@@ -130,7 +130,7 @@ def _signature(source: Function, places: Sequence[str]) -> tuple[Any, ...]:
 
 
 def _stacked(kind: Any) -> Any:
-    """Return the type of the stack of an argument of this type, with one more dimension."""
+    """Return the type of a stack of arguments of this type, which has one more dimension."""
     if isinstance(kind, types.NamedTuple):
         return types.NamedTuple([_stacked(field) for field in kind.types], kind.instance_class)
     return types.Array(kind.dtype, kind.ndim + 1, "C")

@@ -283,6 +283,6 @@ def _report_interpreted() -> None:
 
 
 def status() -> dict[str, Any]:
-    """Return the state of the machine code: that of `store.describe`, and whether it is loaded and can be built."""
+    """Return the result of `store.describe`, whether the machine code is loaded, and whether it can be built."""
     _load()
     return {**store.describe(), "loaded": bool(_code), "can_build": _can_build()}

@@ -87,7 +87,10 @@ def _same_scope(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, list[str]]]:
-    """Yield each name that an import defines, the module, and the name in this module, "" for ``import module``."""
+    """Yield each name that an import defines, with a list of the module and the name in the module.
+
+    For ``import module`` the name in the module is "".
+    """
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, [node.module or "", alias.name]

@@ -41,8 +41,8 @@ def source_key() -> str:
 def read_key() -> str:
     """Return the key of the machine code for the present files of the package.
 
-    The key is cached by the hash of all files, because parsing takes a second. A wheel contains its key, because the
-    key depends on the version of Python, whose parser computes it.
+    The key is cached by the hash of all files, because parsing takes a second. Python's parser differs between
+    versions, and so does the key. A wheel therefore contains the key with which its machine code was built.
     """
     package = texts()
     name = _name_of(package)
@@ -234,7 +234,10 @@ def describe() -> dict[str, Any]:
 
 
 def _can_write(place: Path) -> bool:
-    """Return whether a folder can be created here, by an attempt to write, because access rights can be misleading."""
+    """Return whether this folder, or its nearest existing parent, is writable.
+
+    A file is written as a test, because access rights can be misleading.
+    """
     existing = next(folder_path for folder_path in (place, *place.parents) if folder_path.exists())
     try:
         with tempfile.TemporaryFile(dir=existing):

@@ -168,25 +168,32 @@ def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any, slac
 if TYPE_CHECKING:
 
     def boxes_on_ray(boxes: Floats32_3, node: int, ray: Slabs, most: float, out: Floats32_1) -> int:
-        """Return a bit for each box that a ray enters up to ``most``, and write the distances of entry to ``out``."""
+        """Return a bit for each box that a ray enters within the distance ``most``; write the distances to ``out``."""
 
     def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
-        """Return a bit for each box within the squared distance ``most`` of a point; write the squares to ``out``."""
+        """Return a bit for each box near a point, and write the squared distances of all boxes to ``out``.
+
+        A box is near if its squared distance is at most ``most``.
+        """
 
     def balls_apart(centers: Floats32_3, a: int, b: int, half: int, most: float) -> int:
-        """Return a bit for each of eight lanes. It is set if the squared distance of two centres is above ``most``.
+        """Return a bit for each of eight configurations, set if balls a and b are apart.
 
-        ``centers`` has the 16 x, then the 16 y, then the 16 z coordinates of the centres of each ball in 16 lanes. The
-        balls are a and b. ``half`` is 0 for the first eight lanes, and 1 for the last. The bit of a lane with NaN is 0.
+        They are apart if the squared distance of their centres is above ``most``, but not if a coordinate is NaN.
+        ``centers[k]`` has ball k's centres in 16 configurations: first the x, then the y, then the z coordinates.
+        ``half`` is 0 for the first eight configurations, and 1 for the last eight.
         """
 
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
-        """Return bits 0 to 7 for the triangles of a leaf that a line hits, and three more bits for each triangle.
+        """Return four bits for each triangle of a leaf, or 0 if a line hits none of the eight triangles.
 
-        ``rim`` is the rounding error of twice the area between the line and an edge. Bits 8 to 15 are set for hit
-        triangles whose projected area is at least `CLEAR` times the error, and bits 16 to 23 for those of them whose
-        edges are not near the line. Bits 24 to 31 are set if the normal of the triangle points along the last axis. The
-        distances from the line's point to the triangles are written to ``out``. If no triangle is hit, the result is 0.
+        - bits 0 to 7: the line hits the triangle.
+        - bits 8 to 15: the triangle is hit, and its projected area is at least `CLEAR` times the error ``rim``.
+        - bits 16 to 23: in addition, no edge of the triangle is near the line.
+        - bits 24 to 31: the normal of the triangle points along the last axis of ``line``.
+
+        ``rim`` is the rounding error of twice the area between the line and an edge. The distances from the line's
+        point to the triangles are written to ``out``.
         """
 
     def triangles_near(corners: Floats32_3, leaf: int, point: Vec3, most: float, slack: float) -> int:

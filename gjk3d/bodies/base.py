@@ -127,7 +127,7 @@ class Parts(ABC):
         return []
 
     def samples(self) -> Array:
-        """Return points spread over the whole body, (k, 3), whose depth in another body is a lower bound."""
+        """Return points spread over the whole body, (k, 3), for lower bounds of its depth in another body."""
         return self.points()
 
     def outward(self, which: Ints) -> Array:
@@ -241,7 +241,7 @@ def triangles_of(t: PartTree) -> TriangleTree:
 
 @inlined
 def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
-    """Return body k of a list that is joined in ``t``; ``rims_reaches`` has a row (rim, reach) for each body."""
+    """Return body k of the bodies joined in ``t``; ``rims_reaches`` has a row of the fields (rim, reach) for each."""
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
@@ -400,7 +400,10 @@ def put_behind(m: Rigid, row: Array) -> None:
 
 @inlined
 def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the squared distance of box i of A and box j of B without rims, exact if j is a point."""
+    """Return a lower bound of the squared distance of box i of A and box j of B, exact if box j is a point.
+
+    The boxes count without their rounding, and m is the pose of B in A's frame.
+    """
     p, q = a.boxes, b.boxes
     if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
         return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)

@@ -147,7 +147,7 @@ class BodyPair:
         return batch, local, _table(starts, local), rows
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
-        """Return the result rows of the kernels for pairs of parts, and their flags."""
+        """Return the kernels' result rows for pairs of parts, and a row of flags for each result (`marks_of`)."""
         out, flags = empty_answers(len(pairs))
         if self.in_kernels:
             rows_a, rows_b = self.rows
@@ -223,7 +223,7 @@ class BodyPair:
         return len(self.meeting(margin, 1)) > 0 or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
-        """Return bounds of the distance of two separated bodies, which are coarse beyond ``most``."""
+        """Return bounds of the distance of two separated bodies. Bounds beyond ``most`` are coarse."""
         if self.in_kernels:
             parts, (out, flags) = np.zeros((1, 2), dtype=np.int64), empty_answers(1)
             distance_rows(
@@ -397,7 +397,7 @@ class MeshPair(BodyPair):
         return Nearest(lower, upper, row, (int(seed[0]), int(seed[1])))
 
     def nearest(self, most: float = inf) -> Nearest:
-        """Return bounds of the distance of two separated meshes, which are coarse beyond ``most``."""
+        """Return bounds of the distance of two separated meshes. Bounds beyond ``most`` are coarse."""
         gap = self.gap(most)
         if gap is None:
             gap = self.gap()

@@ -9,7 +9,7 @@ first child, or -1 for a leaf, the first triangle, and the number of triangles. 
 children come after their parents. Triangles are in the order of the leaves, as nine floats each.
 
 A node of the wide tree has eight boxes in float32 (Wald, Benthin, Boulos 2008). They are descendants of a binary node:
-the largest one is replaced by its children until there are eight, and one of at most eight triangles is a leaf. Boxes
+the largest one is replaced by its children until there are eight. A box of at most eight triangles is a leaf. Boxes
 are in units of a power of two that brings the coordinates of the mesh near 1, in the middle of the range of float32.
 The boxes and the float32 corners in the leaves only discard triangles, and a query pads them by more than all rounding.
 Only the float64 vertices of the mesh decide the results, so the bits do not depend on the order of the visited nodes.
@@ -139,7 +139,10 @@ def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
 
 @entry
 def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
-    """Build the nodes down to leaves of at most ``most`` boxes, return their number, and sort ``order`` by leaves."""
+    """Build the nodes down to leaves of at most ``most`` boxes, and return the number of nodes.
+
+    ``order`` is sorted by leaves.
+    """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
     top = 1
@@ -382,7 +385,7 @@ def boxes_at(mesh: Mesh, level: int) -> Array:
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
-    """Return a tree over the same faces with other vertices, which has the nodes of the given tree and new boxes."""
+    """Return a tree over the same faces with other vertices. It has the nodes of the given tree and new boxes."""
     corners = gathered(vertices, faces)[0][tree.order]
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 
@@ -396,9 +399,9 @@ def built(vertices: Array, faces: Ints) -> Tree:
 
 
 def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
-    """Return the order of boxes by leaves of at most ``most`` boxes, and the links of the nodes.
+    """Return the indices of boxes in the order of the leaves, and the links of the nodes.
 
-    ``spans`` has the boxes, (n, 6).
+    ``spans`` has the boxes, (n, 6). A leaf has at most ``most`` boxes.
     """
     order = np.arange(len(spans), dtype=np.int64)
     links = np.empty((2 * len(spans), 3), dtype=np.int64)
@@ -408,7 +411,10 @@ def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
 
 
 def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
-    """Return points, (n, 3), in the order of the leaves, this order, and the links and boxes of the nodes."""
+    """Return points (n, 3) in the order of the leaves, their indices, and the links and the boxes of the nodes.
+
+    A leaf has at most ``most`` points.
+    """
     count = len(points)
     places, order = points.copy(), np.arange(count, dtype=np.int64)
     links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
@@ -502,7 +508,7 @@ stack_of_thread = per_thread(new_stack)
 
 @inlined
 def stack_in(nodes: Ints2, floats: Floats32_1) -> WideStack:
-    """Return a `WideStack` of views of ``nodes``, the stack of another traversal, and of `FLOATS32` floats."""
+    """Return a `WideStack` of views of two arrays: the stack of another traversal, and `FLOATS32` floats."""
     return WideStack(
         nodes.reshape(nodes.size),
         floats[:WIDE_STACK],
@@ -519,7 +525,7 @@ def head_of(tree: WideTree) -> list[int]:
 
 @kernel
 def tree_in(head: Ints) -> WideTree:
-    """Return the wide tree whose arrays a head describes."""
+    """Return the wide tree from the addresses and lengths of its arrays, see `head_of`."""
     frames, last = views.float_rows(head[4], head[5], 4), head[5] - _AFTER_LEAVES
     return WideTree(
         views.floats32(head[0], head[1], 6, LANES), views.ints32(head[2], head[3], LANES), frames,

@@ -233,7 +233,7 @@ def swept(
 def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array]]:
     """Yield groups of parts that differ only in their positions, or polytopes with equal numbers of vertices.
 
-    Each group has the numbers of its parts, their terms as stacks in the body's frame, the centres (n, 3) and radii
+    Each group has the indices of its parts, their terms as stacks in the body's frame, the centres (n, 3) and radii
     (n,) of balls around the parts, and the rounding radii of the parts (n,).
     """
     every = np.arange(parts.count)

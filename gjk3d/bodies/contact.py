@@ -98,7 +98,7 @@ _SAMPLES /= _SAMPLES.sum(axis=1, keepdims=True)
 
 @kernel
 def _cross_each_other(t: TriangleTree, places: Ints, pieces: Ints, p: int, q: int, error: float) -> bool:
-    """Return whether triangles p and q of one piece, without a common edge, intersect in more than a point."""
+    """Return whether triangles p and q are in one piece, have no common edge, and intersect in more than a point."""
     if pieces[p] != pieces[q]:
         return False
     common = 0
@@ -115,8 +115,8 @@ def _cross_each_other(t: TriangleTree, places: Ints, pieces: Ints, p: int, q: in
 def crosses_itself(t: TriangleTree, places: Ints2, pieces: Ints1, error: float, stack: Ints2) -> bool:
     """Return whether a piece of a mesh intersects itself.
 
-    ``places`` has the position numbers of the corners of each triangle, (m, 3). ``pieces`` has the number of each
-    triangle's piece, (m,). Pieces are connected by edges.
+    ``places`` has an index for each corner of each triangle, (m, 3), which is equal for corners at one position.
+    ``pieces`` has the index of each triangle's piece, (m,). The triangles of a piece are connected by edges.
     """
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -410,7 +410,10 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at two matrices, as rows of `manifold`, or None if the general path is needed."""
+        """Return the contact points at two pose matrices, (k, 10), or None if the general path is needed.
+
+        A row has the point on A, the point on B, the gap and the normal.
+        """
         if self._order == TURNED:
             a, b, ma, mb = b, a, mb, ma
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))
@@ -608,7 +611,7 @@ def _wound_tree(mesh: Mesh) -> WoundTree:
 
 
 def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
-    """Return the contacts of faces of two meshes at each pair of poses, (k, 12) each.
+    """Return the contacts of faces of two meshes at pairs of pose rows.
 
     The normal is the outward normal of a's face or the inward normal of b's face, whichever has the shorter separating
     translation. The depth is the length of this translation, the extent of a face behind the plane of the other face.

@@ -144,7 +144,7 @@ class ShapeList:
 
 
 def _concatenated(every: Sequence[PartTree]) -> PartTree:
-    """Return one `PartTree` for several shapes at the identity, each with a node, a row of the table and a point."""
+    """Return one `PartTree` for several shapes at the identity. Each shape has one node, table row and point."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
     q, f, starts = join_packed(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)
@@ -343,7 +343,7 @@ def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
 def list_pairs(trees: ContactTrees, solids: GivenSolids, x: PosedShapes, within: float) -> ListedPairs:
     """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
 
-    The arrays are borrowed (`borrow`), unless a body has support functions of a user.
+    The arrays are from `gjk3d.narrow.workspace.borrow`, or new if a body has support functions of a user.
     """
     which, rows_a, rows_b = rows = x.rows
     if any(trees.mapped):

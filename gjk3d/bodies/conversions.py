@@ -225,8 +225,8 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     function : callable
         A function of x, y and z, negative inside and positive outside. Only its sign and its zeros matter.
     bounds : (2, 3) float
-        Least and greatest corner of the search box. A surface that leaves the box is closed at its sides, where edges
-        are cut by up to a pitch.
+        Least and greatest corner of the search box. A surface that leaves the box is closed by the sides of the box.
+        The edges there are chamfered by up to a pitch.
     pitch : float
         Approximate edge of the triangles. Thinner features may be missed. Vertices are within a thousandth of the pitch
         from the surface. Between its corners, a triangle also deviates from a curved surface by its chord error.
@@ -343,7 +343,7 @@ def arrays_of(data: Any) -> tuple[Array, Ints]:
 
 
 def triangulated(vertices: Array, polygon: Ints) -> Ints | None:
-    """Return the triangles of a polygon, convex or not, as vertex numbers (k, 3), or None if it crosses itself."""
+    """Return the triangles of a polygon, convex or not, as vertex indices (k, 3); None if it crosses itself."""
     import pyvista
 
     count = len(polygon)

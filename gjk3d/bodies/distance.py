@@ -179,7 +179,7 @@ class TreeQueries(Queries):
         return fast_body(a), fast_body(b)
 
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes of `tree_collision.meet`. A row of DOUBT may be decided after `complete`."""
+        """Write the codes of `tree_collision.meet`, and return the last. `complete` may allow to decide a DOUBT."""
         return meet_rows(self.trees, ma, mb, rows, margin, w, codes)
 
     def measure_rows(
@@ -225,7 +225,7 @@ class BallQueries(Queries):
         return mesh_surface(mesh)
 
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes APART, MEET or HELD."""
+        """Write the codes APART, MEET or HELD, and return the last code."""
         return meet_ball(self._surface, self._ball, ma, mb, rows, margin, w, codes)
 
     def measure_rows(
@@ -288,7 +288,10 @@ def _is_within(a: Body, b: Any, rows: Rows, which: Ints, margin: float) -> Bools
 
 
 def _deep_enough(a: Body, b: Any, rows: Rows, answer: Bools, margin: float) -> Bools:
-    """Return ``answer``, after setting it to False where a depth is proven below ``-margin`` for a negative margin."""
+    """Return ``answer``, where rows with too little overlap become False if the margin is negative.
+
+    A row has too little overlap if its depth is proven to be less than ``-margin``.
+    """
     if margin < 0.0:
         which = np.flatnonzero(answer)
         answer[which] = _is_within(a, b, rows, which, margin)
@@ -388,10 +391,10 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
 
 
 def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> list[tuple[Parts, Ints]]:
-    """Return sets of parts of x near the object y, and the numbers of the pose rows of each set.
+    """Return sets of parts of x near the object y, and the indices of the pose rows of each set.
 
     A height field without a bottom has different parts at each pose. Every other body has one set for all rows.
-    ``reaches`` has the greatest coordinate of y for each row.
+    ``reaches`` has for each row the greatest coordinate of y in its own frame.
     """
     if not isinstance(x, HeightField):
         return [(x._as_parts(), np.arange(len(rows_x)))] if len(rows_x) else []

@@ -363,7 +363,10 @@ def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array,
 
 @kernel
 def facet_of(x: PosedPair, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
-    """Return IS_APART, IS_DEEP after writing the depth of triangle k of A in the polytope, or IS_OPEN if undecided."""
+    """Return IS_APART or IS_DEEP if triangle k of A is apart from the polytope or overlaps it, IS_OPEN if undecided.
+
+    For IS_DEEP, the depth is written into a row of ``out`` and ``flags``.
+    """
     local = _seen_from(x.m, read(x.a.places, k))
     clear = WIDTH * x.error
     best, widest = _past_face(local, s)
@@ -449,7 +452,10 @@ def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
 
 @kernel
 def crossed(x: PosedPair, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
-    """Return IS_DEEP after writing the depth of triangle p of A and triangle q of B, or IS_OPEN if undecided."""
+    """Return IS_DEEP if triangle p of A and triangle q of B certainly cross, otherwise IS_OPEN.
+
+    For IS_DEEP, the depth is written into a row of ``out`` and ``flags``.
+    """
     s, t, clear = read(x.a.places, p), placed_triangle(x.m, x.b.places, q), WIDTH * x.error
     n, m = normal_of(s), normal_of(t)
     if dot(n, n) == 0.0 or dot(m, m) == 0.0:

@@ -37,7 +37,10 @@ _ROOM = 65536  #: greatest number of boxes per call of `merged`
 
 @entry
 def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
-    """Greedily move boxes of solid cells from the grid ``left`` to ``out``; return their number and the next cell.
+    """Move boxes of solid cells greedily from ``left`` to ``out``; return the number of boxes and the next cell.
+
+    The search begins at the flat cell index ``start``. The next cell is the flat index of the first cell that was not
+    reached because ``out`` is full, or the number of cells.
 
     Each box extends along the last axis first, then the middle axis, then the first axis. A row of ``out`` has the
     least cell index of a box along each axis, then the greatest plus 1.
@@ -367,7 +370,7 @@ def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
 
 
 def rim_of(nx: int, ny: int) -> Ints:
-    """Return the numbers of the vertices on the rim of an nx x ny grid, anticlockwise from above."""
+    """Return the indices of the vertices on the rim of an nx x ny grid, anticlockwise from above."""
     grid = np.arange(nx * ny).reshape(nx, ny)
     return np.concatenate([grid[:-1, 0], grid[-1, :-1], grid[:0:-1, -1], grid[0, :0:-1]])
 
@@ -387,7 +390,9 @@ def _faces_down(nx: int, ny: int) -> Ints:
 
 
 class HeightField(Body):
-    """Heights over a grid, two triangles per cell, solid below them, unbounded or down to a bottom.
+    """The solid below a surface of heights over a grid, which has two triangles per cell.
+
+    The solid is unbounded below, or it ends at a bottom.
 
     `gjk3d.collide`, `distance`, `contact` and similar queries accept it as either argument. Without a bottom, the other
     object must be bounded. The results are exact for the solid. The depth of a point is exact too, and the depth of
@@ -472,7 +477,7 @@ class HeightField(Body):
         least = float(np.min(step))
         if reach > _FARTHEST * least:
             raise ShapeError(
-                f"HeightField: the largest number of heights, origin and bottom is {reach:g}, expected at most "
+                f"HeightField: the largest absolute value of heights, origin and bottom is {reach:g}, expected at most "
                 f"{_FARTHEST * least:g} for a pitch of {least:g}. Use one unit for these lengths and the pitch"
             )
         self._set(bottom=floor, heights=values, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
@@ -507,7 +512,7 @@ class HeightField(Body):
 
     @property
     def _limits(self) -> list[tuple[Array, float]]:
-        """Normals and offsets of the half-spaces below the highest point and inside the four sides, in this frame."""
+        """Half-spaces below the highest point and inside the four sides: normals and offsets in the field's frame."""
         far = self.origin + self._steps * (np.array(self.heights.shape) - 1.0)
         x, y, z = np.eye(3)
         sides = [(x, far[0]), (y, far[1]), (-x, -self.origin[0]), (-y, -self.origin[1])]

@@ -138,7 +138,7 @@ class ManifoldScratch(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """The input of the contact points of pairs of parts, with the pairs in `PairContacts`."""
+    """The two bodies, their faces and the pairs of parts (`PairContacts`) whose contact points are written."""
 
     x: PosedPair
     faces_a: Faces
@@ -272,7 +272,7 @@ def _low(b: Core, row_b: Array, n: Vec3) -> Vec3:
 
 @kernel
 def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
-    """Return `_OUTSIDE` or `_INSIDE`: where n leads at part k. `_UNCLEAR` if only a probe can decide."""
+    """Return whether n leads outwards at part k (`_OUTSIDE`), inwards (`_INSIDE`), or needs a probe (`_UNCLEAR`)."""
     if parts.inside == OPEN:
         return _OUTSIDE
     face = outward_at(outward, k)
@@ -367,8 +367,8 @@ def _store_lows(y: Pair, lows: Array2) -> None:
 def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
     """Write the face normals of two parts with the least depths along them, sorted by depth; return their number.
 
-    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`. They are computed once for all pairs with
-    the same part of B, since a search along each face normal of a part with many faces is slow.
+    Depths above ``most`` are left out. ``lows`` was filled by `_store_lows`, once for all pairs with the same part of
+    B. Otherwise the search along each face normal of a part with many faces would be slow.
     """
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
@@ -463,7 +463,8 @@ def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
 def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
 
-    The normals are those of pairs with points, or without such pairs the normals of the faces of the pair itself.
+    The normals are those of other pairs that have points. If there are no such pairs, a pair is tested along the
+    normals of its own faces.
     """
     f, noted, written, normals = t.f, 0, 0, t.d.normals
     last, with_lows, (b, loops_b) = _FIRST, -1, _part_of_b(t, _FIRST)
@@ -563,7 +564,10 @@ def faces_in(parts: Parts) -> tuple[Faces, int]:
 
 
 def part_faces(shapes: Sequence[Any], which: Any) -> tuple[Faces, int]:
-    """Return the faces of parts, given by the numbers of their shapes, and the greatest corner count of a feature."""
+    """Return the faces of parts, and the greatest corner count of a feature.
+
+    ``which`` has the index in ``shapes`` of the shape of each part.
+    """
     every = faces_of(shapes)
     return Faces(every.ints, every.floats, every.starts[which]), max(4, int(every.corners.max()))  # 4 as for a column
 

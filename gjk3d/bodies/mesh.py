@@ -178,8 +178,8 @@ class Mesh(Body):
         _check_unit(unit)
         if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
             raise ShapeError(
-                f"rounding is {rounding!r}, expected less than {limit:g}, a thousandth of the longest side of its box."
-                " Merge the corners first, and omit rounding"
+                f"rounding is {rounding!r}, expected less than {limit:g}, a thousandth of the longest side of the "
+                "mesh's box. Merge the corners first, and omit rounding"
             )
 
     @classmethod
@@ -378,7 +378,7 @@ class Mesh(Body):
         return self._cached("once", lambda: self._like(self._vertices, np.delete(faces, doubles, axis=0)))
 
     def _numbers(self, faces: Ints, dropped: Ints) -> Ints:
-        """Convert numbers of the faces that remain without ``dropped`` to face numbers of this mesh; -1 stays -1."""
+        """Convert face indices of the mesh without the faces ``dropped`` to face indices of this mesh; -1 stays -1."""
         if not len(dropped):
             return faces
         return np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
@@ -498,7 +498,7 @@ class Mesh(Body):
     @property
     @cached
     def _bodies(self) -> Ints:
-        """The number of the connected body of each face, (m,)."""
+        """The index of the connected body of each face, (m,)."""
         return body_numbers(self._places, self._faces)
 
     @property
@@ -581,7 +581,7 @@ class Mesh(Body):
         Returns
         -------
         (k, 2) int
-            Pairs of face numbers in ascending order, with the lower number first. Copies of a corner (see `rounding`)
+            Pairs of face indices in ascending order, with the lower index first. Copies of a corner (see `rounding`)
             count as one corner at the position of the first copy.
 
         Examples

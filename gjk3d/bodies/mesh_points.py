@@ -1,8 +1,8 @@
 """Points and balls against the triangles of a mesh, by its `WideTree`: signed distance, collision and depth.
 
-The largest ball about a point without triangles is on one side of the surface. A point in the ball of the previous
-point is therefore on the same side and does not need a ray. Points are sorted, so that consecutive points are near each
-other.
+The largest ball about a point that no triangle enters is on one side of the surface. A point in the ball of the
+previous point is therefore on the same side and does not need a ray. Points are sorted, so that consecutive points are
+near each other.
 
 A ball that overlaps a surface has to move past the nearest point of the surface. If its centre is inside a closed
 surface, its depth is at least the distance of the centre from the surface plus its radius. If the centre is outside,
@@ -320,9 +320,11 @@ _FEW = 64  #: the tree saves time for at least one query per this number of poin
 def distances_from_cloud(cloud: PointCloud, rows: PointRows, sign: str, workers: int) -> PointAnswers:
     """Return the distances of points from the balls of a cloud.
 
-    The distances are NaN if there are few points, and for points that are not clearly outside the balls. ``sign`` is
-    not used. The distances and their bounds are those from the nearest centre, less the radius. The error that the
-    bounds allow for includes the rounding of this subtraction.
+    All distances are NaN if there are few points compared with the balls. They are also NaN for points that are not
+    clearly outside the balls. ``sign`` is not used.
+
+    The distances and their bounds are those from the nearest centre, less the radius. The error that the bounds allow
+    for includes the rounding of this subtraction.
     """
     radius = cloud.radius
     if _FEW * len(rows.points) < len(cloud):
@@ -404,8 +406,8 @@ def _nearest_within(b: Ball, far: float, t: WideTree, w: WideStack) -> NearestFa
 def turns_beside(b: Ball, t: WideTree, w: WideStack) -> int:
     """Return how often a closed surface winds about the centre of a ball. The centre must not be on the surface.
 
-    Rays from a point near the surface pass edges too closely. The largest ball about the point without triangles is on
-    one side of the surface, so the point moves away from the nearest triangle within that ball.
+    Rays from a point near the surface pass edges too closely, so the point is moved away from the nearest triangle. It
+    stays within the largest ball that no triangle enters, and this ball is on one side of the surface.
     """
     p, box = b.center, box_of(t)
     for _ in range(_MOST_STEPS):
@@ -493,7 +495,7 @@ def ball_depth(
 ) -> Deep:  # fmt: skip
     """Return the depth of a ball that a surface crosses or contains; ``walls`` is scratch of 12 rows.
 
-    ``nearest`` is the nearest triangle to the centre, and ``turns`` is that of `turns_within`.
+    ``nearest`` is the nearest triangle to the centre, and ``turns`` is the result of `turns_within`.
     """
     far, to_foot = sqrt(nearest.square), sub(nearest.foot, b.center)
     if turns == 0.0 and far <= STEP * b.error:
@@ -587,7 +589,7 @@ def _meet(s: MeshSurface, b: Ball, margin: float, w: WideStack) -> int:
 
 @kernel
 def _apart(b: Ball, nearest: NearestFace, query: BallQuery, t: WideTree) -> BallDistance:
-    """Return the distance of a ball that is outside. Any triangle is taken if none is near enough."""
+    """Return the distance of a ball that is outside. If ``nearest`` has no face, any triangle gives the normal."""
     face, (square, foot) = nearest.face, (nearest.square, nearest.foot)
     if face < 0:
         face = 0

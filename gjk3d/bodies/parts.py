@@ -227,7 +227,7 @@ class Triangles(Parts):
     def across_edges(self) -> tuple[Ints, bool]:
         """Return the neighbours of triangles across edges, (m, 3), and whether an edge has more than two triangles.
 
-        The triangle's own number replaces a missing neighbour.
+        A missing neighbour is replaced by the index of the triangle itself.
         """
         return self.mesh._cached("across edges", self._find_across_edges)
 
@@ -504,7 +504,7 @@ def _plain(array: Any) -> Any:
 def ends_of(points: Array, pieces: Ints, n: Array) -> Array:
     """Return the lowest and the highest point along n of each piece, (k, 2, 3).
 
-    ``pieces`` has the number of the piece of each point.
+    ``pieces`` has the index of the piece of each point.
     """
     order = np.lexsort((points @ n, pieces))
     first = np.flatnonzero(np.diff(pieces[order], prepend=-1))

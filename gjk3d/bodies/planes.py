@@ -81,7 +81,10 @@ def _alike(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> li
 
 
 def _sizes(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
-    """Return for each row the body's reach plus its travel, and the greatest coordinate or height of both positions."""
+    """Return for each row the body's reach plus its travel, and the size of both positions.
+
+    The size is the greatest absolute value of the coordinates of both origins and of the body's height over the plane.
+    """
     reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
     if moving:
         travel = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)

@@ -120,7 +120,7 @@ def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
 def first_hits(
     rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Array2, out: Hits
 ) -> int:
-    """Write the first hits of rays; return -1, or the number of an invalid ray. ``skin`` has the closed surface."""
+    """Write the first hits of rays; return -1, or the index of an invalid ray. ``skin`` has the closed surface."""
     box = box_of(skin)
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
@@ -282,7 +282,10 @@ def _sort(first: int, used: int, out: AllHits) -> None:
 
 @inlined
 def _is_repeated(i: int, first: int, p: Vec3, d: Vec3, noise: float, t: WideTree, out: AllHits) -> bool:
-    """Return whether hit i is on an edge or corner with an earlier hit of the ray, or where the ray leaves a plane."""
+    """Return whether hit i repeats an earlier hit of the ray.
+
+    Two hits are one if they are on a common edge or corner, or if the ray passes from one to the other within a face.
+    """
     face, point = triangle_at(t, plain(out.faces[i])), along(p, d, out.distances[i])
     for j in range(i - 1, first - 1, -1):
         on_rim = out.places[i] != IN_FACE or out.places[j] != IN_FACE
@@ -321,9 +324,10 @@ def all_hits(
     rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, row: Array1, units: Array2, counts: Ints1,
     out: AllHits,
 ) -> tuple[int, int]:  # fmt: skip
-    """Write all hits of rays start to stop and their counts; return the first ray not done, and the number of hits.
+    """Write all hits of the rays from ``start`` to ``stop - 1`` and their counts, and return the number of hits.
 
-    If this ray is before ``stop``, the arrays are full, or the ray is not valid and has the count -1.
+    The first returned value is the index of the first ray that was not done, or ``stop``. If it is less than ``stop``,
+    the arrays are full, or that ray is not valid and has the count -1.
     """
     used = 0
     for k in range(start, stop):
@@ -342,7 +346,7 @@ def all_hits(
 def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[Ints, Array, Ints, Array] | int:
     """Return the number of hits of each ray, the distances and faces of all hits, and the rays' unit directions.
 
-    If a ray is not valid, the result is its number.
+    If a ray is not valid, only the index of this ray is returned.
     """
     tree, units, counts = wide_tree_of(mesh._once), np.empty((count, 3)), np.zeros(count, dtype=np.int64)
     blocks: dict[int, tuple[Array, Ints]] = {}
@@ -388,7 +392,7 @@ def single_cast(mesh: Mesh) -> Callable[..., int]:
 
 
 def hits_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> Hits | int:
-    """Return the first hits of rays, or the number of a ray that is not valid."""
+    """Return the first hits of rays, or the index of a ray that is not valid."""
     # One allocation, since malloc returns the pages of three to the system, and new pages cost a third of the time.
     points, normals, units = np.empty((3, count, 3))
     hit, inside = (np.empty(count, dtype=bool) for _ in range(2))
@@ -469,7 +473,7 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
 
 
 def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints, Array]]:
-    """Yield each distinct shape or mesh, the numbers of the rays that may hit it, and its pose row for each ray."""
+    """Yield each distinct shape or mesh, the indices of the rays that may hit it, and its pose row for each ray."""
     if isinstance(parts, PlacedParts):  # all triangles of a mesh at once
         block = np.unique(np.column_stack([block[:, 0], parts.owners(block[:, 1])]), axis=0)
         things = [thing for thing, _ in parts.things]
@@ -504,7 +508,11 @@ def _on_ground(field: HeightField, starts: Array, directions: Array, _: float, c
 
 
 def _footprint(field: HeightField, starts: Array, directions: Array) -> tuple[Array, Array, Ints]:
-    """Return the start and the end of the part of each ray over the grid, and the axis of its entry."""
+    """Return where each ray enters and leaves the rectangle of the grid, seen from above, as distances along the ray.
+
+    The third value is the axis, 0 for x and 1 for y, of the side at which the ray enters. A ray that misses the
+    rectangle has a first distance above the second.
+    """
     low = field.origin
     high = low + field._steps * (np.array(field.heights.shape) - 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):

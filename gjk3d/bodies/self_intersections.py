@@ -83,7 +83,10 @@ def _strangers(f: Triangle, g: Triangle, noise: float) -> int:
 
 @kernel
 def _fan(f: Triangle, g: Triangle) -> int:
-    """Return NO if a plane through the common first corner separates the others, YES if no plane does, or DOUBT."""
+    """Return whether triangles that share only their first corner intersect elsewhere: YES, NO or DOUBT.
+
+    They do not if a plane through this corner separates the other corners of both triangles.
+    """
     b, c = difference(f[1], f[0]), difference(f[2], f[0])
     d, e = difference(g[1], g[0]), difference(g[2], g[0])
     # the planes of both triangles, then those through one edge of each
@@ -148,7 +151,7 @@ def _turned(t: Triangle, k: int) -> Triangle:
 def _decide(f: Triangle, g: Triangle, places: Ints, p: int, q: int, noise: float) -> int:
     """Return whether triangles p and q intersect beyond the corners that they share: YES, NO or DOUBT.
 
-    Corners with equal numbers in ``places`` are shared.
+    Corners with equal position indices in ``places`` are shared.
     """
     common, i, j, lone_f, lone_g = 0, 0, 0, 3, 3
     for k in range(3):
@@ -180,7 +183,7 @@ def _decide(f: Triangle, g: Triangle, places: Ints, p: int, q: int, noise: float
 def intersecting(tree: TriangleTree, places: Ints2, noise: float, stack: Ints2, pairs: Ints2) -> int:
     """Write the pairs of triangles that intersect, and return their number, at most one more than fits.
 
-    A pair is (p, q), the numbers of the triangles in the tree, or (p, ~q) if it is in doubt.
+    A pair is (p, q), the indices of the triangles in the tree, or (p, ~q) if it is in doubt.
     """
     boxes, links, corners = tree
     count, top = 0, 1

@@ -293,7 +293,7 @@ def solids(mesh: Mesh) -> list[Mesh]:
 
 
 def _surfaces(edges: Edges, corners: Array) -> Ints:
-    """Return the number of the connected surface of each triangle."""
+    """Return the index of the connected surface of each triangle."""
     number, directions = edges.numbers.ravel(), edges.directions.ravel()
     order = np.argsort(number, kind="stable")
     starts = np.append(np.searchsorted(number[order], np.arange(len(edges.ends))), len(order))
@@ -355,7 +355,7 @@ def _sectors(angles: Array, directions: Array) -> Ints:
 
 
 def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
-    """Return the number of the solid that each surface bounds; ``label`` has the surface of each triangle."""
+    """Return the index of the solid that each surface bounds; ``label`` has the surface index of each triangle."""
     count = int(label.max()) + 1
     owner = np.arange(count)
     runs, run = np.unique(label.repeat(3) * len(edges.ends) + edges.numbers.ravel(), return_inverse=True)

@@ -88,7 +88,10 @@ def _rows_of_three(raw: NDArray[Any], what: str) -> None:
 
 
 class Edges(NamedTuple):
-    """The edges of the triangles with corners at three positions. Vertices at equal positions count as one vertex."""
+    """The edges of the triangles of a mesh. Vertices at equal positions count as one vertex.
+
+    Triangles with two corners at the same position are left out.
+    """
 
     places: Ints  #: (n,) number of the position of each vertex
     faces: Ints  #: (k,) face numbers of these triangles
@@ -103,7 +106,7 @@ class Edges(NamedTuple):
 
 
 def edges_of(places: Ints, faces: Ints) -> Edges:
-    """Return the edges of a mesh; ``places`` has the position number of each vertex (`merged_places`)."""
+    """Return the edges of a mesh; ``places`` has the position index of each vertex (`merged_places`)."""
     corners = places[faces]
     a, b, c = corners.T
     real = np.flatnonzero((a != b) & (b != c) & (c != a))
@@ -119,7 +122,7 @@ def edges_of(places: Ints, faces: Ints) -> Edges:
 
 
 def merged_places(vertices: NDArray[Any]) -> Ints:
-    """Return the number of the position of each vertex, equal for equal coordinates."""
+    """Return a position index for each vertex. Vertices with equal coordinates have the same index."""
     order = np.lexsort(vertices.T)
     ordered = vertices[order]
     new = np.ones(len(order), dtype=np.int64)
@@ -132,7 +135,7 @@ def merged_places(vertices: NDArray[Any]) -> Ints:
 def body_numbers(places: Ints, faces: Ints) -> Ints:
     """Return for each face the index of its connected body. Bodies are numbered in the order of their first faces.
 
-    ``places`` has the position number of each vertex (`merged_places`).
+    ``places`` has the position index of each vertex (`merged_places`).
     """
     count = len(faces)  # nodes of the graph are the faces, then the positions
     return connected(np.repeat(np.arange(count), 3), count + places[faces].ravel(), count + len(places))[:count]
@@ -249,7 +252,7 @@ class _Work:
         )  # fmt: skip
 
     def merged_rim(self, rounding: float) -> Ints:
-        """Return the position number of each vertex after merging corners of open edges that are near each other."""
+        """Return the position index of each vertex after merging corners of open edges that are near each other."""
         places = self.edges.places
         rim = np.unique(self.edges.ends[self.edges.sums() != 0.0])
         if rounding == 0.0:
@@ -330,7 +333,7 @@ class _Work:
         return count
 
     def _components(self, retained: Ints) -> Ints:
-        """Return the piece number of each retained triangle. Triangles with a common edge are in the same piece."""
+        """Return the piece index of each retained triangle. Triangles with a common edge are in the same piece."""
         count, numbers = len(retained), self.edges.numbers[retained].ravel()
         return connected(np.repeat(np.arange(count), 3), count + numbers, count + len(self.edges.ends))[:count]
 
@@ -367,7 +370,7 @@ class _Work:
         return self._drop(fins)
 
     def _pieces(self, retained: Ints) -> tuple[Ints, Ints]:
-        """Return the piece number of each retained triangle, and those wound against the rest of their piece.
+        """Return the piece index of each retained triangle, and the triangles wound against the rest of their piece.
 
         Pieces are connected by edges of two triangles. Each triangle is two nodes of a graph, one for each winding, and
         an edge joins the nodes whose windings agree. A one-sided piece has all nodes in one component, and its
@@ -436,7 +439,7 @@ class _Work:
         return areas
 
     def _volumes(self, which: Ints) -> Array:
-        """Return the signed volume of the tetrahedron of each triangle and a point between them."""
+        """Return the signed volume of each tetrahedron of a triangle and the mean of all corners."""
         corners = self._points(which)
         corners = corners - corners.mean(axis=(0, 1))
         volumes: Array = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
@@ -493,9 +496,9 @@ def chord_error(mesh: Mesh) -> float:
     """Return the estimated distance of the triangles from the curved faces that they approximate, 0 if all are flat.
 
     A circle is at most c * tan(t / 4) / 2 away from its chord of length c if consecutive chords differ by the angle t.
-    At each smooth edge of two triangles, the chord is orthogonal to the edge, and its length is the height of the lower
-    triangle. The edge itself may be as long as the part, such as on a cylinder. The estimate is not a bound: for evenly
-    triangulated spheres the error is 2.7 times as large.
+    At each smooth edge of two triangles, the chord is orthogonal to the edge, and its length is the smaller of the
+    heights of both triangles over the edge. The edge itself may be as long as the part, such as on a cylinder. The
+    estimate is not a bound: for evenly triangulated spheres the error is 2.7 times as large.
     """
     return float(mesh._cached("chord error", lambda: _chord_error(mesh)))
 

@@ -222,7 +222,10 @@ def _is_touch(
 def _best_of_pairs(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: TreeScratch
 ) -> tuple[Touch, bool]:  # fmt: skip
-    """Return the touch by the pair normal of least overlap, and whether that normal separates the bodies."""
+    """Return the touch along the best normal of a pair, and whether this normal proves the touch.
+
+    Along the best normal, the overlap of any pair exceeds the depth of that pair least.
+    """
     best, chosen, normal, tried, slack = inf, 0, vec_at(rows[0], _N), 0, _SLACK * x.error
     for k in range(count):
         # each normal is tested against all pairs, so the number of normals bounds the quadratic time
@@ -254,7 +257,10 @@ def _end(boxes: Array, i: int, n: Vec3) -> float:
 
 @kernel
 def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
-    """Return whether two parts overlap by no more than ``slack`` along one of the first normals or its opposite."""
+    """Return whether the gap of two parts is at least ``slack`` along one of the first ``count`` normals.
+
+    The opposite of each normal is tested too. The gap is negative for an overlap.
+    """
     for k in range(count):
         n = vec_at(rows[k], _N)
         if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
@@ -310,10 +316,10 @@ def _find_blocking(
 def _try_normals(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, w: TreeScratch
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Return the touch by the first normal of a pair along which no pair overlaps, for any number of pairs.
+    """Return a touch, whether it is proven, and the number of known normals as in `_find_blocking`.
 
-    Without such a normal the first pair's touch is returned. The second value is whether there is such a normal, and
-    the third the number of known normals as in `_find_blocking`.
+    The known normals of pairs are tried in order. The first one along which no pair overlaps gives the touch. If there
+    is none, the touch is that of the first pair, and it is not proven. There may be any number of pairs.
     """
     normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, vec_at(rows[0], _N))
     while 0 <= k < normals:
@@ -335,10 +341,10 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tuple[bool, Vec3]:
-    """Return whether the parts that are nearest once B is moved away only touch at the original pose, and their normal.
+    """Return whether two parts only touch, and their normal, for the parts that are nearest after B is moved away.
 
-    Row 0 of ``w.out`` has the result of these parts. The first direction of the move is n. The normals of parts that
-    block the move are added to the direction, as in perceptron learning.
+    The touch is tested at the original pose. Row 0 of ``w.out`` has the result of these parts. The first direction of
+    the move is n. The normals of parts that block the move are added to the direction, as in perceptron learning.
     """
     direction, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
     for k in range(_MOST_TURNS):

@@ -195,7 +195,7 @@ def between_centers(x: PosedPair, i: int, j: int) -> float:
 def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
     """Return MEET if parts of two leaves are within ``sure``, APART if none are within ``within``, else DOUBT.
 
-    ``w.last`` becomes the pair of parts of MEET.
+    If the result is MEET, ``w.last`` becomes the pair of parts that are within ``sure``.
     """
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
@@ -384,7 +384,7 @@ def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
 
 @entry
 def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: Ints2, pairs: Ints2) -> int:
-    """Write the pairs of intersecting triangles, and return their number, or one more than ``pairs`` has rows."""
+    """Write the pairs of intersecting triangles, and return their number, at most one more than ``pairs`` has rows."""
     room = pairs.shape[0]
     count = 0
     stack[0, 0] = stack[0, 1] = 0
@@ -433,7 +433,7 @@ def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
 
 @entry
 def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
-    """Return the greatest `reach_through` of pairs of triangles."""
+    """Return the greatest penetration of the given pairs of triangles, see `reach_through`."""
     most = 0.0
     for k in range(pairs.shape[0]):
         most = max(most, reach_through(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1])))

@@ -1,6 +1,7 @@
-"""Distance of two bodies by their trees: of any parts, and of the triangles of two meshes.
+"""Distance of two bodies, computed with their bounding volume trees.
 
-The functions that collision and distance share are in `tree_collision`.
+`nearest` searches bodies of any parts, and `nearest_triangles` searches two meshes. The functions that collision and
+distance share are in `tree_collision`.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _gap(m: Rigid, a: TriangleTree, i: int, b: TriangleTree, j: int) -> float:
 
 @inlined
 def _along(w: Vec3, b: Array, i: int) -> float:
-    """Return the half extent of a box along a direction."""
+    """Return the half extent of box i of ``b`` along the vector w, times the length of w."""
     return float(
         abs(dot(w, row_at(b, i, 6))) * b[i, 3]
         + abs(dot(w, row_at(b, i, 9))) * b[i, 4]
@@ -86,14 +87,20 @@ def _along(w: Vec3, b: Array, i: int) -> float:
 
 @kernel
 def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int, b: TriangleTree, j: int) -> bool:
-    """Return whether the gap of two boxes along w exceeds |w|; ``best`` is w squared, and ``v`` is w in B's frame."""
+    """Return whether the gap of box i of A and box j of B along w exceeds the length of w.
+
+    ``best`` is the squared length of w, and ``v`` is w in B's frame.
+    """
     t = sub(place(m, row_at(b.boxes, j, 0)), row_at(a.boxes, i, 0))
     return bool(dot(w, t) - _along(w, a.boxes, i) - _along(v, b.boxes, j) > best)
 
 
 @kernel
 def _near_each_other(m: Rigid, a: TriangleTree, b: TriangleTree, stack: Ints, keys: Array, seed: Ints) -> None:
-    """Write a first pair of triangles by alternating projections, starting at the centre of B's box."""
+    """Write the indices of two near triangles, one of each tree, to ``seed``.
+
+    They are found by alternating projections, which start at the centre of B's box.
+    """
     p = row_at(b.boxes, 0, 0)
     for _ in range(_STEPS):
         _, first, p = to_point(place(m, p), 1e150, a.boxes, a.links, a.corners, stack, keys)
@@ -112,7 +119,7 @@ def nearest_triangles(
     """Write the distance of two separated meshes, and return False if it is more than ``most``.
 
     ``out`` becomes a proven lower bound, the distance, and the nearest points of A and of B in A's frame. ``seed``
-    becomes the nearest pair of triangles.
+    becomes the indices of the two nearest triangles.
     """
     best, low = most * most, 1e308
     keys[0] = _gap(m, a, 0, b, 0)
@@ -239,7 +246,7 @@ class Reports(NamedTuple):
 
 
 class NearestParts(NamedTuple):
-    """The nearest parts so far. Row 1 of `TreeScratch.out` has their result."""
+    """The nearest parts that a search has found so far. Row 1 of `TreeScratch.out` has their distance and points."""
 
     upper: float  #: upper bound of their distance
     lowest: float  #: lower bound of the distances of all solved pairs
@@ -253,7 +260,7 @@ class NearestParts(NamedTuple):
 
 @inlined
 def bound_along(c: Cores, direction: Vec3) -> float:
-    """Return a lower bound of the distance of two parts by a plane orthogonal to a direction."""
+    """Return the gap of two parts along a direction, less the rounding error. It is a lower bound of their distance."""
     d = turn_back(c.pose, direction)
     w, _, _ = support_pair(c, d)
     return float(-dot(d, w) - c.radii - c.error)
@@ -271,7 +278,7 @@ def _begins(x: PosedPair, c: Cores, direction: Vec3) -> float:
 
 @inlined
 def _plane_gap(x: PosedPair, i: int, best: NearestParts) -> float:
-    """Return a lower bound of the gap between box i of A and B by a plane orthogonal to ``best.direction``."""
+    """Return the gap along ``best.direction`` between box i of A and body B. It is a lower bound of their distance."""
     q, n = x.a.boxes, best.direction
     u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
     v = abs(n[0] * q[i, 9] + n[1] * q[i, 10] + n[2] * q[i, 11]) * q[i, 4]
@@ -291,7 +298,7 @@ def pair_gap(x: PosedPair, i: int, j: int, best: NearestParts, reach: float) -> 
 
 @inlined
 def _no_nearer(x: PosedPair, bound: float, limit: float, best: NearestParts) -> bool:
-    """Return whether parts with the lower bound ``bound`` are not nearer than the nearest parts or the limit."""
+    """Return whether parts at least ``bound`` apart are no nearer than ``best``, or are beyond ``limit``."""
     # the errors only change which parts are solved, since `NearestParts.lowest` includes the bounds of skipped parts
     level = _LEVEL_CURVED if best.curved else _LEVEL
     return bound > best.upper - level * x.error or bound > limit + x.error
@@ -343,7 +350,10 @@ def _solve_pair(
 def _solve_round(
     x: PosedPair, p: int, q: int, limit: float, best: NearestParts, r: Round, w: TreeScratch
 ) -> NearestParts:
-    """Return the nearest parts, updated with triangle p and a ball or capsule, by GJK if the formula is inexact."""
+    """Return the nearest parts, updated with triangle p of A and the ball or capsule r, which is part q of B.
+
+    If the formula is not accurate enough, GJK computes the distance.
+    """
     if best.p >= 0:
         bound = plane_gap_of(read(x.a.places, p), r, best.direction) - x.a.floats[0] - x.error
         if _no_nearer(x, bound, limit, best):
@@ -379,7 +389,7 @@ def solve_leaves(
 
 @inlined
 def share_of(distance: float, margin: float, share: float) -> float:
-    """Return a distance whose excess over ``margin`` is multiplied by ``share``."""
+    """Return ``distance`` with its excess over ``margin`` multiplied by ``share``."""
     return margin + share * (distance - margin) if distance > margin else distance
 
 
@@ -387,9 +397,9 @@ def share_of(distance: float, margin: float, share: float) -> float:
 def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, w: TreeScratch) -> NearestParts:
     """Return the nearest parts of two bodies that do not intersect, up to a distance ``most``.
 
-    Pairs farther apart than `share_of` the least known distance are skipped as well. With a share below 1 the result
-    may not be the nearest pair, but no pair is nearer than `share_of` its distance. Part ``first`` of A is solved
-    before all others, unless it is -1. The search ends at two parts with a common point.
+    With a share of 1 the result is the nearest pair. A lower share makes the search faster, but the result may then be
+    another pair. No pair is nearer than ``share_of(distance of the result, margin, share)``. Part ``first`` of A is
+    solved before all others, unless it is -1. The search ends at two parts with a common point.
     """
     best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
@@ -434,7 +444,10 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
 def report_gap(
     x: PosedPair, parts: NearestParts, most: float, above: float, w: TreeScratch, out: Array, flags: Ints, k: int
 ) -> None:
-    """Write the distance of two separated bodies in A's frame; ``above`` is the float after ``most``."""
+    """Write the distance of two separated bodies, and their nearest points in A's frame, to row k of the output.
+
+    If the bodies are farther apart than ``most``, the lower bound is ``above``, the next float after ``most``.
+    """
     best, lower = w.out, min(parts.lowest, parts.upper)
     too_far = lower > most + x.error
     lower, upper = above if too_far else max(LEAST, lower - x.error), parts.upper + x.error
@@ -454,7 +467,10 @@ def report_gap(
 def put_bounds(
     error: float, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
 ) -> None:  # fmt: skip
-    """Write a distance and its bounds, a normal, points, and the status; ``error`` is that of a position."""
+    """Write a distance, its two bounds (``bounds``), the normal, both points and the status to row k of the output.
+
+    ``point`` is the point of A, and ``error`` is the rounding error of a position.
+    """
     out[k, 0], out[k, 1], out[k, 2] = bounds
     set_vec(out[k], 3, n)
     set_vec(out[k], 6, point)
@@ -465,7 +481,10 @@ def put_bounds(
 
 @kernel
 def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, w: TreeScratch) -> Vec3:
-    """Return the normal of the two nearest triangles, by GJK if the difference of their points is mostly rounding."""
+    """Return the unit vector from triangle p of A to the nearest triangle q of B.
+
+    ``between`` is the difference of their nearest points. If it is mostly rounding, GJK computes the vector.
+    """
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
         c = parts_at(x, p, q, w)
@@ -495,14 +514,14 @@ def nearest_faces(x: PosedPair, most: float, w: TreeScratch) -> NearestParts:
 
 @kernel
 def into_world(p: Array, out: Array, k: int) -> None:
-    """Transform a result row from A's frame into the world by a pose row."""
+    """Transform the normal and the points in row k of ``out`` from A's frame into the world. ``p`` is A's pose row."""
     out[k, 3], out[k, 4], out[k, 5] = turn(p, (out[k, 3], out[k, 4], out[k, 5]))
     out[k, 6], out[k, 7], out[k, 8] = place(p, (out[k, 6], out[k, 7], out[k, 8]))
     out[k, 9], out[k, 10], out[k, 11] = place(p, (out[k, 9], out[k, 10], out[k, 11]))
 
 
 class Round(NamedTuple):
-    """All points within a radius of a segment or point in A's frame. The radius is 0 if B is another shape."""
+    """A point, segment, ball or capsule in A's frame: all points within a radius of a segment."""
 
     start: Vec3
     direction: Vec3  #: from the start to the end of the segment
@@ -514,13 +533,13 @@ NO_ROUND = Round((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
 
 @kernel
 def round_in(x: PosedPair, w: TreeScratch) -> Round:
-    """Return B if it is one ball or capsule and A has triangles; otherwise `NO_ROUND`."""
+    """Return B as a `Round` if B is one ball or capsule and A has triangles. Otherwise the radius is 0."""
     return lone_round(x, w)[1] if x.a.kind == TRIANGLES else NO_ROUND
 
 
 @kernel
 def lone_round(x: PosedPair, w: TreeScratch) -> tuple[bool, Round]:
-    """Return whether B is one point, segment, ball or capsule, and this shape in A's frame."""
+    """Return whether B is one point, segment, ball or capsule, and B in A's frame."""
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
         return False, NO_ROUND
@@ -564,7 +583,7 @@ def plane_gap_of(t: Triangle, r: Round, direction: Vec3) -> float:
 
 @kernel
 def round_gap(x: PosedPair, k: int, r: Round, out: Array) -> bool:
-    """Write the distance of triangle k of A and a ball or capsule into row 0; return False if GJK has to decide."""
+    """Write the distance of triangle k of A and a ball or capsule to row 0; return False if only GJK can compute it."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far, rim = sqrt(square), x.a.floats[0]
@@ -583,7 +602,10 @@ def round_gap(x: PosedPair, k: int, r: Round, out: Array) -> bool:
 
 @kernel
 def round_of(x: PosedPair, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
-    """Return IS_APART, IS_DEEP after writing the depth of a ball or capsule in triangle k of A, or IS_OPEN."""
+    """Return whether a ball or capsule overlaps triangle k of A: IS_APART, IS_DEEP, or IS_OPEN if undecided.
+
+    For IS_DEEP the depth is written to ``row`` of the output.
+    """
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far = sqrt(square)

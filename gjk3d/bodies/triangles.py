@@ -1,9 +1,9 @@
 """Intersection and distance of two triangles.
 
-An axis proves that triangles are apart. Candidates are the normals of facets of their Minkowski difference, which are
-the normals of triangles and cross products of edges, and for coplanar triangles the line between the nearest points.
-The gap along an axis is a valid bound for any axis. A gap within the rounding error is not a proof, so undecided pairs
-count as intersecting.
+A separating axis proves that two triangles are apart. Candidates are the normals of both triangles, and the cross
+products of their edges. For coplanar triangles the vector between the nearest points is tested too. The gap along any
+axis is a lower bound of the distance. A gap within the rounding error proves nothing, so undecided pairs count as
+intersecting.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _TINY = 1e-290  #: bound of errors by underflow
 
 @inlined
 def vec_at(row: Array, k: int) -> Vec3:
-    """Return the numbers k to k + 2 of a row as a vector."""
+    """Return the entries k to k + 2 of a row as a vector."""
     return (row[k], row[k + 1], row[k + 2])
 
 
 @inlined
 def set_vec(row: Array, k: int, v: Vec3) -> None:
-    """Write a vector into the items k to k + 2 of a row."""
+    """Write a vector to the entries k to k + 2 of a row."""
     row[k], row[k + 1], row[k + 2] = v
 
 
@@ -59,7 +59,7 @@ def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
 
 @kernel
 def _digits_cross(u: Vec3, v: Vec3) -> Vec3:
-    """Return u x v with an error like that of rounding u and v, computed exactly if u and v are nearly parallel."""
+    """Return u x v. If u and v are nearly parallel, the products are computed exactly to keep correct digits."""
     return careful_cross(u, v, _FEW_DIGITS * dot(u, u) * dot(v, v))
 
 
@@ -98,7 +98,10 @@ def _clamp(x: float) -> float:
 
 @inlined
 def nearest_on_edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
-    """Return the squared distance and nearest points of p + s u and q + t v, s and t from 0 to 1 (Lumelsky 1985)."""
+    """Return the squared distance and the nearest points of two edges (Lumelsky 1985).
+
+    The edges are p + s u and q + t v for s and t from 0 to 1.
+    """
     r = sub(q, p)
     uu, vv, uv, ur, vr = dot(u, u), dot(v, v), dot(u, v), dot(u, r), dot(v, r)
     c = cross(u, v)
@@ -169,7 +172,7 @@ def nearest_points(p: Triangle, q: Triangle) -> Nearest:
 
 @kernel
 def _meet_closely(p: Triangle, q: Triangle, noise: float) -> bool:
-    """Return whether two triangles touch or cross, by nearest points and by accurate cross products of edges."""
+    """Return whether two triangles touch or cross. This is slower and more accurate than `triangles_meet`."""
     square, x, y = nearest_points(p, q)
     if square <= noise * noise:
         return True
@@ -193,9 +196,11 @@ def _meet_closely(p: Triangle, q: Triangle, noise: float) -> bool:
 
 @inlined
 def _gap(e: Vec3, f: Vec3, r: Vec3, y: float, w: float, limit: float) -> float:
-    """Return the gap of two triangles along e x f, times the length of e x f, or -1e308 for parallel edges e and f.
+    """Return the gap of two triangles along the axis e x f, times the length of e x f.
 
-    ``r`` leads from the start of e to the start of f. ``y`` and ``w`` are the extents of the triangles along the axis.
+    ``e`` and ``f`` are edges of the two triangles, and ``r`` leads from the start of e to the start of f. ``y`` and
+    ``w`` are the signed extents of the triangles along the axis, times its length. For edges that are parallel within
+    rounding, a gap of at least ``-limit`` is replaced by -1e308.
     """
     c = cross(e, f)
     x = dot(c, r)

@@ -267,7 +267,10 @@ def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
 
 
 def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int]], list[list[int]]]:
-    """Return the steps, as the removed parts and the index of the direction, and the locked sets of parts."""
+    """Return the steps of the disassembly, and the locked sets of parts.
+
+    A step has the removed parts, and the index of the direction in which they are removed.
+    """
     steps: list[tuple[list[int], int]] = []
     locked: list[list[int]] = []
     todo = [set(range(len(sizes)))]

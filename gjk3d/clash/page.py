@@ -333,10 +333,10 @@ class Drawn(NamedTuple):
     left_out: int
 
     def block(self, frame: Frame, places: Array) -> str:
-        """Return the lines of the block of shapes.
+        """Return the text that stores the shapes in the page.
 
-        The first line has the boxes, the poses, the points of findings ``places``, ``which`` and ``visible``. Each
-        other line has a chunk of shapes.
+        The first line has the boxes, the poses, ``places`` (the points of the findings), ``which`` and ``visible``.
+        Each other line has a chunk of shapes.
         """
         boxes = (frame.boxes - frame.center[None, None]) / frame.size
         arrays = ((boxes, "<f4"), (self.poses, "<f4"), (places, "<f4"), (self.which, "<i4"), (self.visible, "u1"))
@@ -345,7 +345,7 @@ class Drawn(NamedTuple):
 
 
 def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
-    """Return the frame of the page. ``numbers`` has the index of each part in `Frame.boxes` by name."""
+    """Return the frame of the page. ``numbers`` maps the name of each part to its index in `Frame.boxes`."""
     boxes = np.full((len(numbers), 2, 3), np.nan)
     members = report.assembly.parts if report.assembly is not None else ()
     every: tuple[Any, ...] = (*report.parts, *members)
@@ -361,7 +361,7 @@ def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
 def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: float) -> Drawn:
     """Return the triangles of the parts that fit into a page, those of the parts of the worst findings first.
 
-    ``numbers`` has the index of each part in the arrays of the result by name. ``budget`` is the largest number of
+    ``numbers`` maps the name of each part to its index in the arrays of the result. ``budget`` is the largest number of
     characters of all chunks together.
     """
     ordered = _order(report, numbers, frame)
@@ -396,7 +396,7 @@ def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[Ass
 def _packed(
     shapes: Mapping[int, Any], size: float, budget: float
 ) -> tuple[list[tuple[int, int]], list[tuple[int, str]], dict[int, int]]:
-    """Return `Drawn.shapes` and `Drawn.chunks` for shapes by key, and the number of each stored shape by its key."""
+    """Return `Drawn.shapes`, `Drawn.chunks`, and the index in `Drawn.shapes` of each stored shape by its key."""
     sizes: list[tuple[int, int]] = []
     chunks: list[tuple[int, str]] = []
     stored: dict[int, int] = {}
@@ -525,7 +525,10 @@ def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], c
 
 
 def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> Array:
-    """Return a point of the page for each finding, (n, 3): its point, the centre of the box of its part, or nan."""
+    """Return the position of each finding in the frame of the page, (n, 3).
+
+    It is the point of the finding, or else the centre of the box of its first part, or else nan.
+    """
     nowhere = (nan, nan, nan)
     points = (next((p for p in (c.point, c.point_a, c.point_b) if p is not None), nowhere) for c in clashes)
     at = np.array([*points, nowhere])
@@ -582,7 +585,7 @@ def _extent(clash: Clash) -> list[float] | None:
 
 
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
-    """Return the numbers of a finding as texts for the page. The scripts do not round values that have bounds."""
+    """Return the numbers of a finding as texts. The page shows these texts, since its scripts must not round bounds."""
     unit, error = report.unit, noise(clash, report)
     extent = _extent(clash)
     texts = {
@@ -605,7 +608,10 @@ _TURN = np.radians(2.0)  #: the largest rotation between two poses, unless this 
 
 
 def played(report: Report, center: Array, size: float, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """Return the motion in the frame of the page with ``center`` and ``size``. ``numbers`` has the parts by name."""
+    """Return the motion in the frame of the page, which ``center`` and ``size`` define.
+
+    ``numbers`` maps the name of each part to its index in the page.
+    """
     motion = report.motion
     assert motion is not None
     tracks: dict[int, tuple[Track, list[int]]] = {}

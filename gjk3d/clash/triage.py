@@ -1,8 +1,9 @@
 """Decisions of people about findings: states, assignees, comments and views, in a file next to the report.
 
 Copies of the file that were edited independently can be merged in any order, and more than once. The last state and the
-last assignee replace earlier ones (a last-writer-wins register), and comments and views are joined by their ids (a
-grow-only set; Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data types").
+last assignee replace earlier ones, as in a last-writer-wins register. The comments and views of all copies are kept, as
+in a grow-only set. See Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data
+types".
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ def _last(a: Mark | None, b: Mark | None) -> Mark | None:
 
 
 def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the union of two sequences of comments or of views. The latest of the items with one id is used."""
+    """Return the union of two sequences of comments or of views. If items have the same id, the latest is used."""
     by_id: dict[str, Any] = {}
     for item in sorted((*a, *b)):
         by_id[item.id] = item
@@ -494,7 +495,10 @@ def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None,
 
 
 def _known_id(clashes: Clashes, k: int, ident: str, earlier: Collection[str], issues: Collection[str]) -> str:
-    """Return the id of an earlier finding or decision of any kind about the pair of finding k, or ``ident``."""
+    """Return the id under which the pair of finding k was reported or decided earlier.
+
+    The kind of the earlier finding may be different. Without an earlier finding or decision, return ``ident``.
+    """
     if ident in earlier or ident in issues:
         return ident
     a, b = (clashes.parts.idents[clashes.columns[side][k]] for side in "ab")
@@ -510,9 +514,8 @@ def is_worse(kind: str, before: str) -> bool:
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
     """Return a finding of a later run with its status from earlier decisions. ``unit`` is the unit of the finding.
 
-    An approved finding is "ignored". An exception is an approved finding that is deeper now, at other times of a
-    motion, or in a unit that cannot be converted: it is "new". An active or reviewed finding is "active". A resolved
-    finding that appears again is "new".
+    An approved finding becomes "ignored". But it becomes "new" if it is deeper now, is at other times of a motion, or
+    has a unit that cannot be converted. An active or reviewed finding becomes "active", and a resolved one "new".
     """
     issue = triage.issues.get(clash.id)
     if issue is None or issue.state is None or clash.status == "ignored":
@@ -528,10 +531,11 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
 
 
 def resolved_issues(triage: Triage, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return a resolved finding for each issue that a run did not report and that is open or marked as resolved.
+    """Return a finding with the status "resolved" for each issue that a run did not report.
 
-    ``present`` contains the ids of the findings of the run and of the baseline. ``checked`` returns True for two part
-    names if the run checked the pair, or one of the parts does not exist.
+    Only issues that are open, or that a person marked as resolved, are included. ``present`` contains the ids of the
+    findings of the run and of the baseline. ``checked`` returns True for two part names if the run checked the pair, or
+    if one of the parts does not exist.
     """
     return [
         Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")
@@ -549,8 +553,8 @@ def _is_awaited(issue: Issue) -> bool:
 def updated(triage: Triage, clashes: Clashes) -> Triage:
     """Return the decisions after a run with the findings ``clashes``.
 
-    An approved or resolved issue with a "new" or "active" finding gets this status as its state. An issue whose finding
-    is "resolved" is resolved.
+    An approved or resolved issue with a "new" or "active" finding gets this status as its state. An open issue
+    whose finding is "resolved" gets the state "resolved".
     """
     issues = dict(triage.issues)
     for ident, code in zip(clashes.ids(), clashes.columns["status"].tolist(), strict=True):

@@ -94,7 +94,7 @@ def _flat(value: Any) -> list[float]:
         return [number for item in value for number in _flat(item)]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [float(value)]
-    raise TypeError(f"an entry is {json.dumps(value)[:40]}")
+    raise TypeError(f"the entry {json.dumps(value)[:40]} is not a number")
 
 
 def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:
@@ -227,7 +227,7 @@ def split_name(text: str) -> tuple[Path, str | None]:
 
 
 def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
-    """Return the models for pairs of a path and a part, or None for all parts. Each file is loaded once."""
+    """Return the models for pairs of a path and a part. The part None means all parts. Each file is loaded once."""
     import gjk3d as gk
 
     # missing files are first, so that no other file is read before their error is raised

@@ -86,13 +86,13 @@ def clash(
     tolerance
         The largest overlap or gap that counts as touching. The default for a pair is a millionth of the largest
         coordinate of its parts relative to the middle of the assembly, and more for float32 files far from their
-        origin. Curved parts that were meshed separately need the error of their facets.
+        origin. For curved parts that were meshed separately, set it to the error of their facets.
     unit
         The unit of files that state no unit, such as STL: mm, cm, m, in. If every file states a unit, this unit
         replaces it. GLB is always in m, and STEP states the unit of the drawing.
     bodies
-        Read each solid of a part with several solids as a part, with its number as the last step of its name, as in
-        frame/2.
+        Read each solid of a part with several solids as a separate part. Its name ends with the number of the solid, as
+        in frame/2.
     ignore
         A TOML file with findings to ignore, as tables [[ignore]] with the keys a, b, reason, and optionally kinds.
     baseline

@@ -90,7 +90,7 @@ def _facts(name: str, mesh: Mesh, check: bool) -> dict[str, Any]:
 
 
 def _short(value: float) -> str:
-    """Return a number as text with `_DIGITS` digits, without an exponent if it is large."""
+    """Return a number as text with five significant digits, without an exponent if it is large."""
     return number(float(number(value, _DIGITS)), 15)
 
 

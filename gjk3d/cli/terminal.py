@@ -162,9 +162,9 @@ _CUT = "…"
 class Table:
     """A table with titles. Numbers are never truncated.
 
-    The columns ``right`` are right-aligned. The columns ``names`` are shortened in a narrow terminal: a path loses its
-    first steps, and other text its middle. The columns ``spare`` are left out if they are empty. They are also left
-    out, in this order, if names would become too short.
+    The columns ``right`` are right-aligned. The columns ``names`` are shortened in a narrow terminal: a path such as
+    a/b/c loses its first names, and other text its middle. The columns ``spare`` are left out if they are empty. They
+    are also left out, in this order, if names would become too short.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ def _shortened(cells: list[str], width: int) -> list[str]:
 
 
 def _without_first_steps(text: str, width: int) -> str:
-    """Return a path without its first steps, or without its middle if the last step is too long."""
+    """Return a path such as a/b/c without its first names, or without its middle if the last name is too long."""
     if _width(text) <= width:
         return text
     steps = text.split("/")
@@ -251,8 +251,8 @@ def _without_first_steps(text: str, width: int) -> str:
 
 
 def _without_middle(text: str, width: int) -> str:
-    """Return the begin and the end of a text with an ellipsis between them."""
-    # names differ mostly at their end, so the end is longer than the begin
+    """Return the start and the end of a text with an ellipsis between them."""
+    # names differ mostly at their end, so the end is longer than the start
     if _width(text) <= width:
         return text
     before = (width - 1) // 3

@@ -212,8 +212,8 @@ def snapshots(
     """Return a function that draws findings of a report, for `gjk3d.clash.formats.to_bcf`.
 
     The arguments of the function are a finding, and optionally a saved view of the finding. The ``most`` worst open
-    findings of ``kinds`` have a picture. Without ``kinds`` these are all kinds but touch. A report without its assembly
-    has no pictures.
+    findings of ``kinds`` have a picture. If ``kinds`` is empty, it means all kinds but touch. A report without its
+    assembly has no pictures.
     """
     import numpy as np
     from PIL import Image

@@ -1,7 +1,7 @@
-"""The interface of another library, so that scripts for it run after a change of the import.
+"""The interface of `trimesh.collision`, so that scripts for trimesh run after a change of the import.
 
-It is that of `trimesh.collision`. `manager` has the class `CollisionManager` and its queries, `objects` has the objects
-of a manager and the data of results. `gjk3d.scene` is gjk3d's own interface to many objects.
+`manager` has the class `CollisionManager` and its queries. `objects` has the objects of a manager and the data of
+results. `gjk3d.scene` is gjk3d's own interface to many objects.
 """
 
 from __future__ import annotations

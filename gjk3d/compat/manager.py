@@ -103,7 +103,10 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
 
 
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
-    """Return for each of two meshes at pose rows the index of the face nearest to its point in world coordinates."""
+    """Return two face indices: for each mesh, that of the face nearest to the mesh's point.
+
+    ``rows`` are the pose rows of the meshes, and ``points`` are in world coordinates.
+    """
     first, second = (
         int(nearest_points(mesh, moved_back(row, point)[None])[2][0])
         for mesh, row, point in zip(meshes, rows, points, strict=True)
@@ -125,7 +128,7 @@ def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[Conta
 
 
 def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
-    """Yield a list of contacts for each pair. All pairs have the same two meshes, which are computed in one call."""
+    """Yield a list of contacts for each pair. All pairs must have the same two meshes."""
     first, second = (pairs[0][side]._owner.scene.rows[[pair[side]._number for pair in pairs]] for side in range(2))
     a, b = pairs[0][0].mesh, pairs[0][1].mesh
     faces: Any

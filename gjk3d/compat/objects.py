@@ -24,7 +24,7 @@ Names = Sequence[Hashable]
 
 
 class ContactData:
-    """A contact of two convex objects, or of a face of each of two objects.
+    """A contact of two convex objects, or of one face of each object.
 
     The notes of `CollisionManager` define the normal and the depth.
 
@@ -223,8 +223,8 @@ class CollisionObject:
 class Objects:
     """The objects of a manager, and a scene for queries about them. The number of an object is its slot in the scene.
 
-    The scene has the convex hull of a convex mesh in place of the mesh. Meshes of the objects
-    ``lender`` are used again if they are equal.
+    The scene has the convex hull of a convex mesh in place of the mesh. A mesh that is equal to one of ``lender`` is
+    not created again.
     """
 
     def __init__(self, lender: Objects | None = None) -> None:
@@ -317,7 +317,7 @@ class Objects:
         return self.named[name]
 
     def _deformed(self, key: Key, mesh: Mesh, linear: Array | None) -> tuple[tuple[Key, ...], Mesh]:
-        """Return the keys and the mesh of an object. ``linear`` is the matrix that deforms the mesh, or None."""
+        """Return the keys of an object in ``_meshes``, and its mesh. A matrix ``linear`` deforms ``mesh`` first."""
         if linear is None:
             return (key,), mesh
         deformed_key = key[0], linear.tobytes()

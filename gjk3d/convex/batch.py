@@ -199,7 +199,10 @@ def order_for_cache(table: Ints, numbers: int) -> None:
 def collide_batch(
     pairs: PairRows, total: int, margin: float, workers: int = 1, on_gpu: bool = False, cache: Array = NO_CACHE
 ) -> Ints:
-    """Return the results of `quick_collide` for ``total`` queries. A 2 leaves the decision to the signed distance."""
+    """Return whether two shapes collide, for each of ``total`` queries: 0 for no, 1 for yes, 2 for undecided.
+
+    Only the signed distance can decide a query with the result 2.
+    """
     answer = np.empty(total, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
@@ -256,8 +259,9 @@ class PackedShapes:
     """Shapes that are packed one after another, and queries on many pairs of them.
 
     The methods have common arguments. ``which`` contains the two shapes of each pair, ``table`` the rows of the pairs
-    for the kernels, and ``rows`` the pose rows. The handlers of two shapes solve pairs with a shape in ``singly``. They
-    also solve pairs of polytopes with a wide interval, by exact arithmetic.
+    for the kernels, and ``rows`` the pose rows. ``singly`` marks the shapes that the kernels do not support. The
+    handlers of two shapes solve pairs with such a shape. They also solve pairs of polytopes by exact arithmetic if the
+    kernels leave the bounds too far apart.
     """
 
     __slots__ = ("floats", "handlers", "ints", "shapes", "singly")

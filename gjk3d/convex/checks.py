@@ -139,7 +139,7 @@ def depth_mode(depth: str) -> int:
 
 
 def convex_mode(mode: int) -> int:
-    """Return the mode for two convex shapes, whose depths "tight" and "fast" are the same."""
+    """Return the kernels' mode for two convex shapes, for which the depths "tight" and "fast" are the same."""
     return narrow.SIGNED if mode == FAST else mode
 
 

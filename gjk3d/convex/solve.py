@@ -84,7 +84,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
 
 
 def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Replace the results of polytopes with a wide interval by results of rational arithmetic."""
+    """Replace the results of polytopes whose bounds are too far apart by results of rational arithmetic."""
     from gjk3d.exact import exact_pair  # loaded when it is first needed
 
     slack = float(a._packed[1][layout.SLACK] + b._packed[1][layout.SLACK])

@@ -79,8 +79,8 @@ UNBOUNDED = (
 def _row(*cells: tuple[Any, ...]) -> dict[tuple[int, int], tuple[Any, bool]]:
     """Return a row of `TABLE`: for each pair of kinds the cell, and whether A and B are swapped for the handler.
 
-    An argument contains two groups of kinds, in any order, and their cell. Later arguments replace the cells of earlier
-    ones. If there is a fourth item, True, the handler expects the first group as A.
+    An argument contains two groups of kinds, in any order, and their cell. A fourth item True means that the handler
+    expects the first group as A. Later arguments replace the cells of earlier ones.
     """
     row: dict[tuple[int, int], tuple[Any, bool]] = {}
     for first, second, cell, *ordered in (*cells, *UNBOUNDED):
@@ -170,7 +170,10 @@ SINGLE: dict[str, dict[int, Any]] = {
 
 @cache
 def _handler(query: str, kind_a: int, kind_b: int) -> Any:
-    """Return the handler of a cell for A and B in the caller's order, the message of an unsupported pair, or None."""
+    """Return the handler of a query for A and B in the caller's order.
+
+    The result is an error message if the query does not support the pair, and None if the file of the query solves it.
+    """
     cell, is_swapped = TABLE[query][kind_a, kind_b]
     handler = cell() if callable(cell) else cell
     if not is_swapped:
@@ -214,7 +217,10 @@ def _single_handler(query: str, kind: int) -> Any:
 
 
 def find_single(query: str, x: Any, name: str = "shape") -> Any:
-    """Return the handler of a query on a single shape x, the argument ``name``, or None. Raises as `find` does."""
+    """Return the handler of a query on a single shape x, or None if the file of the query solves it.
+
+    ``name`` is the name of x in errors. Raises as `find` does.
+    """
     kind = kind_of(x)
     if kind == 0:
         raise no_shape(name, x)

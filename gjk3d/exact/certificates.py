@@ -4,7 +4,7 @@ The points of a certificate prove an upper bound of the signed distance, because
 The normal of a certificate proves a lower bound, see `Difference.height`. The numbers are floats, so a point of a
 curved core may be outside the core by a rounding error. This error is proven too, and is added to the upper bound.
 
-`prove_depth` proves the depth of two families of pairs without a certificate. EPA would need a million triangles:
+`prove_depth` proves the depth of two families of pairs without a certificate, since EPA would need a million triangles:
 
 - Two solids of revolution with parallel axes. A ball fits into their difference if a disc fits into the section through
   the axis and the origin, which a polygon proves. Poses are rotations, and axes are parallel, only up to rounding. The
@@ -153,7 +153,7 @@ def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
                 total -= 1
         else:
             return total
-    raise AssertionError("unreachable")
+    raise AssertionError("no ray from the origin avoids all edges of the surface. Please report this bug of gjk3d")
 
 
 _NEAR = 16  #: ratio of the greatest to the first tolerance when a point is proven to be near a core
@@ -271,8 +271,8 @@ def _grain(points: Iterable[FractionVec]) -> Fraction:
 def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | None = None) -> Fraction:
     """Return an upper bound of the distance of a point from a core, 0 for a point inside.
 
-    If the distance exceeds the tolerance, a lower bound is returned. ``hint`` is a direction along which the point may
-    be the support point.
+    If no bound up to the tolerance is proven, the result is a number above the tolerance. ``hint`` is a direction along
+    which the point may be the support point.
     """
     if len(body.terms) == 1 and len(body.terms[0].sets) == 1 and not body.curved:
         at, scale = in_integers(point)

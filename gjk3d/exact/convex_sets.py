@@ -129,7 +129,10 @@ def _placed_part(part: Part) -> list[_RawTerm]:
 
 
 def _composed(shape: Composed) -> list[_RawTerm]:
-    """Return the terms of a composed shape, a hull of sums of parts. A term has one term of each part of a sum."""
+    """Return the terms of a composed shape, which is a hull of sums of parts.
+
+    Each returned term combines one term from each part of a sum.
+    """
     terms: list[_RawTerm] = []
     for parts in shape._terms():
         for choice in product(*(_placed_part(part) for part in parts)):

@@ -247,7 +247,8 @@ def _plane(
 ) -> tuple[float, Array]:
     """Return the widest gap of two groups among the directions of Gilbert's algorithm (1966), and its direction.
 
-    ``of`` is that of `_boxes_gap`. The search stops at a gap of ``want``.
+    ``of`` are the begin and the end of the group of A, then those of the group of B. The search tries the directions
+    ``hints`` first, and stops at a gap of ``want``.
     """
     p, q = a.points(*of[:2]), b.points(*of[2:])
     radius = a.radius(*of[:2]) + b.radius(*of[2:])
@@ -298,9 +299,9 @@ def _integer_vector(n: Array) -> Vec:
 
 
 def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> list[str]:
-    """Return the flaws of a cut, which is empty if it proves that two unions are at least ``least`` apart.
+    """Return the flaws of a cut. The list is empty if the cut proves that two unions are at least ``least`` apart.
 
-    If the plane of a pair of single parts does not prove it, the exact distance of these parts is computed.
+    If a plane does not separate a pair of single parts that far, the exact distance of these parts is computed.
     """
     for name, order, union in (("order_a", cut.order_a, a), ("order_b", cut.order_b, b)):
         if np.shape(order) != (len(union.parts),) or sorted(order.tolist()) != list(range(len(union.parts))):

@@ -142,7 +142,7 @@ def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simpl
 
 
 def _joined(vertices: list[Vertex], nearest: Nearest, new: Vertex) -> tuple[list[Vertex], Nearest, bool]:
-    """Return the vertices and the nearest point after ``new`` is added, and whether the nearest point is nearer."""
+    """Return the vertices and the nearest point after ``new`` is added, and whether this point is nearer."""
     v = nearest.direction
     if not dot(v, new[0]) < dot(v, vertices[0][0]):
         return vertices, nearest, False
@@ -190,8 +190,8 @@ class Flat(NamedTuple):
 def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside | Flat | None:
     """Return the facet of the difference nearest to the origin. The bounds of each step are added to ``proof``.
 
-    Returns None if the proof is complete before, and for a curved difference. The origin must be in the difference.
-    ``seeds`` are points of the difference that the first tetrahedron may use.
+    The result is None if ``proof`` is done before the facet is found, and for a curved difference. The origin must be
+    in the difference. ``seeds`` are points of the difference that the first tetrahedron may use.
     """
     points = _tetrahedron(difference, seeds, proof)
     if isinstance(points, Flat):
@@ -264,7 +264,7 @@ def _foot(points: list[Vertex], heap: list[Face], nearest: Face) -> Inside:
         weights = dot(n, cross(b, c)), dot(n, cross(c, a)), dot(n, cross(a, b))
         if min(weights) >= 0:
             return Inside(n, [points[i] for i in face.vertices], weights)
-    raise AssertionError("a ball inside a polytope touches its nearest facet within the facet")
+    raise AssertionError("the origin projects outside the nearest facet of EPA. Please report this bug of gjk3d")
 
 
 def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> list[Vertex] | Flat:
@@ -525,7 +525,7 @@ def bracket_outside(
     """Return bounds of the distance of a point from a body, 0 inside. The upper bound is None if it exceeds ``most``.
 
     ``least`` is the first value that is tried as an upper bound. It is multiplied by 16 until it is proven, up to
-    ``most``. ``hint`` is that of `enclose`.
+    ``most``. The search starts in the direction ``hint``.
     """
     difference = Difference(body, at_point(point))
     want = least

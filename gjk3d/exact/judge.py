@@ -1,6 +1,6 @@
 """The check of results in rational arithmetic, independent of the solver.
 
-A claim is a result in fractions. The tolerances follow from the documented laws.
+A claim is a result in fractions. `gjk3d.verify` documents the tolerances.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ def _placements_of(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -
 def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
     """Return the pose rows of two poses. Raise an error if the result is a stack, or a pose is a stack of several."""
     if np.ndim(result.normal) != 1:
-        raise TypeError("verify() needs one pair. Take a row first: verify(result[i], ...).")
+        raise TypeError("verify: result is a stack of pairs, expected one pair. Use verify(result[i], ...)")
     placed_rows = []
     for name, pose in (("pose_a", pose_a), ("pose_b", pose_b)):
         rows, _ = pose_rows(pose, name)

@@ -6,9 +6,9 @@
 - Two parts with a common point, or a point inside a closed surface, prove an overlap. A translation after which a cut
   proves a separation is an upper bound of the depth.
 
-A body and a half-space or a plane are checked by the intervals of the parts along the normal. Heights are divided by
-the length of the normal, whose square root is not computed. The ends of an interval are exact for polytopes, and have
-bounds for curved and rounded parts.
+A body and a half-space or a plane are checked by the intervals of the parts along the normal. Heights are multiplied
+by the length of the normal, so that they are rational. The ends of an interval are exact for polytopes, and have bounds
+for curved and rounded parts.
 """
 
 from __future__ import annotations
@@ -522,7 +522,7 @@ def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Pl
 
 
 def _surface(halfspace: Halfspace, at: Placement, name: str) -> WorldBody:
-    """Return a point on the surface of a half-space as a body. The tolerances depend on its place."""
+    """Return a point on the surface of a half-space as a body, since tolerances depend on the surface's position."""
     x, y, z = (Fraction(c) * Fraction(halfspace.offset) for c in halfspace.normal.tolist())
     point = place(at_point((x, y, z)), at)
     u, v, w = (Fraction(t, at.shift) for t in at.translation)

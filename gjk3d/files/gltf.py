@@ -49,13 +49,13 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
 
 
 def unpacked(glb: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the glTF of a trusted GLB, and the bytes of the chunks after it."""
+    """Return the JSON of a trusted GLB, and the bytes after the JSON chunk."""
     end = 20 + struct.unpack_from("<I", glb, 12)[0]
     return json.loads(glb[20:end]), glb[end:]
 
 
 def packed(tree: dict[str, Any], binary: bytes) -> bytes:
-    """Return the GLB of a glTF and the bytes of the chunks after it."""
+    """Return a GLB with the JSON ``tree`` as its first chunk, followed by the chunks ``binary``."""
     text = json.dumps(tree, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(binary), len(text), _JSON) + text + binary
@@ -93,12 +93,12 @@ def _tree_of(data: bytes) -> Any:
 
 def _check_tree(tree: Any, size: int) -> None:
     if not isinstance(tree, dict):
-        raise HeaderError(f"its JSON is {str(tree)[:40]!r}, expected the object of a glTF")
+        raise HeaderError(f"its JSON is {str(tree)[:40]!r}, expected an object with the keys of glTF")
     _refuse_extensions(tree)
     for index, what, where in _references(tree):
         count = len(tree.get(what, []))
         if not isinstance(index, int) or not 0 <= index < count:
-            raise HeaderError(f"{where} is {str(index)[:40]}, but there are {count} {what}, so it is damaged")
+            raise HeaderError(f"{where} is {str(index)[:40]}, but there are {count} {what}, so the file is damaged")
     _refuse_arrays(tree)
     nodes, counts = tree.get("nodes", []), [len(mesh["primitives"]) for mesh in tree.get("meshes", [])]
     refuse_parts(sum(counts), size)
@@ -140,7 +140,7 @@ def _refuse_extensions(tree: dict[str, Any]) -> None:
 
 
 def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
-    """Yield each reference in a glTF: the index, the name of the list that it refers to, and the place of the index."""
+    """Yield the index, the name of the indexed list, and the place of the index for each reference in a glTF."""
     if "scene" in tree:
         yield tree["scene"], "scenes", "scene"
     for k, scene in enumerate(tree.get("scenes", [])):

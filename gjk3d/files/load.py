@@ -222,7 +222,9 @@ def _unpacked(archive: Content, data: bytes) -> Content:
             except (FileError, ParseError) as error:
                 raise readers.HeaderError(str(error).replace(f"{root}{os.sep}", "")) from None
     if not contents:
-        raise readers.HeaderError(f"contains no model. The formats are {' '.join(FORMATS)}, without nested archives.")
+        raise readers.HeaderError(
+            f"contains no model in one of the formats {' '.join(FORMATS)}. Archives in it are not read, so unpack them."
+        )
     units = {content.unit for _, content in contents}
     if len(units) > 1:
         listing = ", ".join(f"{name.as_posix()} {content.unit or 'none'}" for name, content in contents[:8])
@@ -328,7 +330,7 @@ def _format(file: Path) -> _Format:
 
 
 class _FolderResolver:
-    """A trimesh resolver that only reads files in the folder of a model, for the files that the model names."""
+    """A trimesh resolver, which reads the files that a model names only from the folder of the model."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -370,7 +372,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
 def _unfold(scene: Any, promised: int) -> None:
     """Triangulate non-convex polygons again, because trimesh splits all polygons as if they were convex.
 
-    ``promised`` is the declared number of faces. Without more triangles than faces, nothing is changed.
+    ``promised`` is the declared number of faces. If there are no more triangles than faces, nothing is changed.
     """
     import trimesh
 
@@ -426,8 +428,8 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
         raise readers.HeaderError(f"has 0 triangles ({content.size} bytes; {summary}), expected a triangle mesh")
     if total < content.promised:
         raise readers.HeaderError(
-            f"the header declares {content.promised} faces, but {total} triangles were read, so it is truncated or "
-            "damaged"
+            f"the header declares {content.promised} faces, but {total} triangles were read, so the file is "
+            "truncated or damaged"
         )
     return pieces, omitted
 

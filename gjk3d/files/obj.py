@@ -1,8 +1,8 @@
 """Conversion of an OBJ to the forms that trimesh reads correctly, and the colours of its objects.
 
-trimesh 5.2 skips a vertex at a line with an unknown first word, so that all later indices are off by one. It reads
-wrong corners if a file has several forms of corners, such as 1 and 1/1. It counts relative indices from the end of the
-file instead of from their line.
+trimesh 5.2 makes three errors. At a line with an unknown first word it skips a vertex, so that all later indices are
+off by one. It reads wrong corners if a file has several forms of corners, such as 1 and 1/1. It counts relative indices
+from the end of the file instead of from their line.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
     matched, lines, odd = share_of_lines(data, _LINE)
     if 2 * matched < lines:
         raise HeaderError(
-            f"{lines - matched} of {lines} examined lines do not begin with a word of OBJ, such as {shown(odd)}"
+            f"{lines - matched} of {lines} examined lines, such as {shown(odd)}, do not begin with a word of OBJ"
         )
     data = _plain(data)
     starts = [line.start() for line in _VERTEX.finditer(data)]
@@ -99,7 +99,7 @@ def _where(line: re.Match[bytes]) -> str:
 
 
 def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
-    """Return an OBJ with absolute indices, and its number of faces. ``starts`` are the positions of vertex lines."""
+    """Return an OBJ with absolute indices, and its number of faces. ``starts`` are the byte offsets of vertex lines."""
     short = _FACES.sub(lambda faces: _TEXTURE_NORMAL.sub(b"", faces[0]), data) if b"/" in data else data
     text = b"".join(_FACES.findall(short))
     indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")

@@ -57,7 +57,7 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise HeaderError(
-                f"the {reader} reader took more than {round(limit, 1):g} s, the limit for its size. Split the file."
+                f"the {reader} reader took more than {round(limit, 1):g} s, the limit for this file. Split the file."
             ) from None
         output = target.read_bytes() if target.exists() else b""
         if completed.returncode == _REPORTED:
@@ -135,7 +135,7 @@ def _pyvista(source: str, target: str) -> None:
 
 
 def _mjcf(source: str, target: str, *, text: bool = False) -> None:
-    """Compile an MJCF and write a binary MuJoCo file. ``text`` means that its other files are in the working folder."""
+    """Compile an MJCF and write a binary MuJoCo file. With ``text``, files that it names are in the working folder."""
     mujoco: Any = importlib.import_module("mujoco")
     mujoco.set_mju_user_warning(lambda message: None)  # MuJoCo would write a log file into the working folder
     read = mujoco.MjSpec.from_string if text else mujoco.MjSpec.from_file

@@ -68,9 +68,9 @@ def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, b
 
 
 def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
-    """Return the end of ``count`` lines from ``start``, and their number, which is smaller in a shorter text.
+    """Return the position after ``count`` lines from ``start``, and the number of these lines.
 
-    With ``empty``, empty lines are counted.
+    The number is smaller if the text ends before. With ``empty``, empty lines are counted.
     """
     rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
@@ -177,8 +177,8 @@ def check_zip(data: bytes) -> tuple[bytes, int]:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
         raise HeaderError(
-            f"unpacks to {unpacked} bytes, expected at most {MAX_UNPACKED}, and above {SMALL} bytes at most {MAX_RATIO}"
-            f" times the size of the file, {len(data)} bytes. Split it."
+            f"unpacks from {len(data)} to {unpacked} bytes. Split it: at most {MAX_UNPACKED} bytes are allowed, and "
+            f"above {SMALL} bytes at most {MAX_RATIO} times the packed size."
         )
     return data, 0
 

@@ -1,7 +1,7 @@
 """STEP files and building models (IFC), which have the same syntax.
 
-cascadio converts STEP to GLB, but not names of products, units and the errors of facets. This module reads these from
-the file, and removes curves from the GLB.
+cascadio converts STEP to GLB. It loses the names of products and the units, so this module reads them from the STEP
+file. The module also bounds the error of the triangles, and removes curves from the GLB.
 
 ifcopenshell reads building models, and cuts openings out of their elements. The model has a node for each element,
 below the nodes of its storey, building and site. Spaces, openings and grids are not elements, so they are not parts.
@@ -45,7 +45,10 @@ class _Occurrence(NamedTuple):
 
 
 class _Products:
-    """The products of a STEP file, and their occurrences in assemblies. Products have the numbers of definitions."""
+    """The products of a STEP file, and their occurrences in assemblies.
+
+    A product is identified by the entity number of its definition.
+    """
 
     def __init__(self, step: bytes) -> None:
         formations: dict[int, int] = {}
@@ -75,10 +78,11 @@ class _Products:
         return [definition for definition, its in self._names.items() if its == name.strip()]
 
     def occurrence(self, wholes: list[int], node: str, before: int) -> tuple[list[int], str]:
-        """Return the definition number of a node's product, as a list, and the name for the node.
+        """Return the definition number of the product of a node, as a list, and a better name for the node.
 
-        The list is empty if the product is not known. The parent of the node is one of the products ``wholes``. Nodes
-        with equal names are in the order of the file, and ``before`` is the number of earlier nodes with this name.
+        The list is empty if the product is not known. ``node`` is the name of the node in the glTF, and ``wholes`` are
+        the possible products of its parent. Nodes with equal names are in the order of the STEP file, and ``before``
+        is the number of earlier nodes with this name.
         """
         for parent in wholes:
             if used := self._used.get((parent, node.strip())):
@@ -361,7 +365,7 @@ class _Collected:
         self._number: dict[str, int] = {}
 
     def add(self, element: Any, triangulation: Any, matrix: Any) -> None:
-        """Add a node for an element, below the node of its container. ``triangulation`` is its shape or None."""
+        """Add a node for an element, below the node of its container. ``triangulation`` is the shape or None."""
         shape = None
         if triangulation is not None:
             if triangulation.id not in self._number:

@@ -74,8 +74,8 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
     facets, solids = lower.count(b"facet") - ends, lower.count(b"solid") - closed
     if facets != ends or solids != closed or corners != 3 * facets:
         raise HeaderError(
-            f"{facets} facets begin and {ends} end, {corners} vertices are in them, and {solids} solids begin and "
-            f"{closed} end. Export the file again, because it is truncated or damaged."
+            f"{facets} facets begin and {ends} end, {solids} solids begin and {closed} end, and there are {corners} "
+            f"vertices, expected {3 * facets}. Export the file again, because it is truncated or damaged."
         )
     if solids > MAX_SAME:  # the time of trimesh for equal names grows with the square of their number
         names = Counter(re.findall(rb"(?m)^[ \t]*solid\b[ \t]*([^\n]*)", lower))

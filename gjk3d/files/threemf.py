@@ -122,9 +122,7 @@ class _Package:
     def object(self, use: _Use) -> _Object:
         item = self.model(use.file).objects.get(use.ident)
         if item is None:
-            raise HeaderError(
-                f"places the object {use.ident[:40]!r}, which {use.file} does not contain, so it is damaged"
-            )
+            raise HeaderError(f"places the object {use.ident[:40]!r}, which {use.file} does not contain")
         return item
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:

@@ -367,7 +367,7 @@ _SCANS = 64  #: most points near the surface that are compared with all planes
 
 
 class ClearHull(NamedTuple):
-    """A hull of unambiguous points. `LateMeasures` reads the fields from ``local`` on."""
+    """A hull of unambiguous points. The field ``local`` and those after it are for `LateMeasures`."""
 
     indices: Ints  #: indices of the vertices in the given points
     faces: Ints  #: triangles of indices in ``indices``, (m, 3)
@@ -546,9 +546,10 @@ def judge(
 ) -> int:  # fmt: skip
     """Wind Qhull's facets outward, write the vertices and faces of the hull, and return the number of vertices.
 
-    The number is 0 if the points are ambiguous. The indices of the vertices are written to ``indices``. ``planes``,
-    ``normals``, ``is_corner`` and ``rank`` are scratch: the normals of facets with the height of their lowest corner,
-    the normals of corners before the map, which points are corners, and the index of each corner in ``indices``.
+    The number is 0 if the points are ambiguous. The indices of the vertices are written to ``indices``. The other
+    output arrays are scratch. A row of ``planes`` has a facet's normal and the height of the facet's lowest corner.
+    ``normals`` are normals of corners before the map. ``is_corner`` is True for points that are corners, and ``rank``
+    has the index of each corner in ``indices``.
     """
     equations, simplices, neighbors = facets
     m = simplices.shape[0]

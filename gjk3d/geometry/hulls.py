@@ -311,7 +311,7 @@ def _area(points: Array, faces: Ints) -> float:
 
 
 def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
-    """Return the volume inside the faces, in coordinates of unit extents, so that a thin hull loses no digits."""
+    """Return the volume inside the faces. It is computed in scaled coordinates, so that a thin hull loses no digits."""
     mapped = points @ (frame.axes / frame.extents[:, None]).T
     inner = mapped[faces[0]].mean(axis=0)
     volume = float(np.einsum("ij,ij->", mapped[faces[:, 0]] - inner, fc.vector_areas(mapped, faces))) / 3.0

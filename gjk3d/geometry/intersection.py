@@ -401,8 +401,8 @@ def _clip(
 ) -> int:  # fmt: skip
     """Clip a triangle by planes of B until no corner violates another plane; return the number of remaining corners.
 
-    A column k of ``polygon`` contains a corner, and its height above the plane of the face homes[0, k] of B. Rows 4 to
-    7 and row 1 of ``homes`` are scratch. Planes that already clipped the triangle have ``stamp`` in ``used``.
+    Column k of ``polygon`` contains a corner, and its height above the plane of the face homes[0, k] of B. Rows 4 to 7
+    of ``polygon`` and row 1 of ``homes`` are scratch. ``used`` is ``stamp`` for planes that clipped the triangle.
     """
     count = 3
     while True:

@@ -319,7 +319,8 @@ def direction_table(points: Array) -> Table:
 def _columns(points: Array) -> Array:
     """Return the coordinates of points for each side of a cube, (18 n,).
 
-    First the coordinates along the axis of the side for all sides and points, then those along the two other axes.
+    The coordinates along the axis of each side come first, for all sides and points. The coordinates along the two
+    other axes follow.
     """
     out = np.empty((3, 6, len(points)))
     for side in range(6):

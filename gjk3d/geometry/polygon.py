@@ -68,9 +68,9 @@ SHARP = 0.75  #: cosine of the angle at a corner above which the corner is sharp
 def face_loops(hull: HullData) -> tuple[Ints, Array]:
     """Return the faces of a hull as (ints, floats).
 
-    The ints are the number of faces, the start of the corners of each (faces + 1), and the corners as rows of
-    ``hull.vertices``. The floats are an outward unit normal for each face. A segment is one face with two corners and a
-    normal of zeros. The faces of a point are empty.
+    The ints are the number of faces, then offsets (faces + 1), then the corners of all faces as indices of
+    ``hull.vertices``. Face k has ``corners[offsets[k]:offsets[k + 1]]``. The floats are an outward unit normal for
+    each face. A segment is one face with two corners and a normal of zeros. A point has no faces.
     """
     if hull.dimension == 0:
         return np.array([0, 0]), np.empty(0)

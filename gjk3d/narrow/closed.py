@@ -104,9 +104,10 @@ def clamped(x: float, y: float) -> float:
 
 @kernel
 def between_segments(c: Cores) -> Gap:
-    """Return the distance of two segments (Ericson 2005, sec. 5.1.9). It is settled if a support point proves it.
+    """Return the distance of two segments (Ericson 2005, sec. 5.1.9).
 
-    A core that is a point counts as a segment of length 0.
+    A core that is a point counts as a segment of length 0. ``Gap.settled`` is whether a support point proves the
+    distance.
     """
     # For parallel segments next to each other, the witnesses are one of many nearest pairs.
     e, f, t = half_vector(c.a), turn(c.m, half_vector(c.b)), offset(c.m)
@@ -126,7 +127,10 @@ def between_segments(c: Cores) -> Gap:
 
 @kernel
 def between_boxes(c: Cores) -> Gap:
-    """Return the distance of a box from a box or segment. It is settled if a support point proves it."""
+    """Return the distance of a box from a box or segment.
+
+    ``Gap.settled`` is whether a support point proves the distance, or a common point proves an overlap.
+    """
     flipped, h, g, m = as_boxes(c)
     r, a, b = nearest_of_boxes(h, g, m, c.tiny)
     if a == b:
@@ -206,8 +210,9 @@ FACE_A, FACE_B, EDGES = 0, 3, 6  #: first index of an axis of each kind, see `be
 def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
     """Return the gap along the cross product (0, p, q) of two edges, and the length of the cross product.
 
-    ``t`` is the centres' offset times the cross product, and ``reach`` the sum of both boxes' extents. The gap is
-    -1e300 for a length below `BLURRED`. The returned length is 1 for parallel edges.
+    ``t`` is the dot product of the centres' offset and the cross product. ``reach`` is the sum of the half extents of
+    both boxes along the cross product. For a length below `BLURRED` the gap is -1e300, which proves nothing. The
+    returned length is 1 for parallel edges.
     """
     length = sqrt(p * p + q * q)
     if length < PARALLEL:
@@ -416,7 +421,8 @@ def inverse(m: Rigid) -> Rigid:
 def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
     """Return whether the signed distance is settled, this distance, its upper bound, the normal, and both witnesses.
 
-    The cores are a box and a box or segment in overlap. The normal and the witness points are in A's frame.
+    One core is a box, the other core is a box or a segment, and they overlap. The normal and the witness points are in
+    A's frame.
     """
     flipped, h, g, m = as_boxes(c)
     if min(c.a.ints[_KIND], c.b.ints[_KIND]) == _SEGMENT:
@@ -457,9 +463,10 @@ def at_end(x: float, q: float, g: float) -> float:
 
 @inlined
 def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
-    """Return the step of B's point to the minimum of half the squared distance from A, which has the gradient q.
+    """Return the step that moves B's point to the minimum of half the squared distance from A.
 
-    Only coordinates with f[j] = 1 move. ``r`` is the vector from the nearest point of A to B's point.
+    ``q`` is the gradient of this function at B's point. Only coordinates with f[j] = 1 move. ``r`` is the vector from
+    the nearest point of A to B's point.
     """
     # The matrix of the normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
     # two axes, with u the free part of the rotation's row of the third axis. It is v v' for one axis, with v the free

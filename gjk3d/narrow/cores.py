@@ -7,8 +7,8 @@ need only these support points.
 The feature of a core along a direction is the face with the farthest point, if the angle between the direction and the
 normal of the face is at most `LEAN`. Otherwise it is the edge through the farthest point that is perpendicular to the
 direction within `LEAN`. Otherwise it is the farthest point. The straight lines on the side of a cylinder or cone count
-as edges. The caps of both count as faces: regular polygons of `CORNERS` corners on the rim. Sums and unions of shapes
-have only support points, so their features are sampled.
+as edges. The caps of cylinders and cones count as faces: regular polygons of `CORNERS` corners on the rim.
+Sums and unions of shapes have only support points, so their features are sampled.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Cores(NamedTuple):
 
 @kernel
 def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: float) -> Vec3:
-    """Return the sum s plus a x + b y + c z. The first two numbers of a sum are its high and its low part."""
+    """Return s + a x + b y + c z with extra precision. A sum is stored as (high part, low part, 0)."""
     p = exact_product(a, x)
     s = add_exact(s[0], s[1] + p[1], p[0])
     p = exact_product(b, y)
@@ -143,7 +143,7 @@ def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
 
 @single_entry
 def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
-    """Return `relative` for calls from Python."""
+    """Return what `relative` returns. Python calls this function, kernels call `relative`."""
     return relative(p, fa, q, fb)
 
 
@@ -248,7 +248,7 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
 
 @single_entry
 def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
-    """Return `support_pair` for calls from Python. ``m`` is B's pose in A."""
+    """Return what `support_pair` returns, for calls from Python. ``m`` is B's pose in A."""
     return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)
 
 

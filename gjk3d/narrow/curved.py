@@ -57,7 +57,10 @@ class StationaryPoint(NamedTuple):
 
 @kernel
 def has_branches(core: Core) -> bool:
-    """Return whether a core's branches have formulas. Mappings, and sums and unions of curved parts, lack them."""
+    """Return whether a core's branches have formulas.
+
+    Users' support mappings lack formulas, and so do sums and unions of curved parts.
+    """
     q = core.ints
     if q[_POLYTOPE] == 1:
         return True
@@ -129,7 +132,10 @@ def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, 
 
 @kernel
 def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
-    """Move branch row i along its branch of A - B to direction n; return the second derivative along x and y."""
+    """Move the point in branch row i of ``s`` along its branch of A - B, to the branch's support point along n.
+
+    Returns the second derivative of the branch's support function along x and y.
+    """
     m, k = c.m, BRANCH_ROWS + i
     b = row_at(s, k, 6)
     a, bend = branch_point(c.a, row_at(s, k, 3), n, x, y)
@@ -265,7 +271,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
 
 @kernel
 def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
-    """Move all rows to direction n; return their second derivatives. Unused results repeat the first."""
+    """Call `move_row` for the first ``count`` branch rows, and return its results. Unused results repeat the first."""
     b0 = move_row(c, s, plain(0), n, x, y)
     b1, b2 = b0, b0
     if count > 1:

@@ -14,8 +14,8 @@ the face with the least plane distance gives the direction. Both bounds of the s
   from the origin. Triangles inside a cap of directions with a proven depth are excluded. The distance of a triangle is
   bounded by the *least* of its three vertices along its normal, which is valid for an inaccurate normal too.
 
-Van den Bergen 2003, sec. 4.3.8; Cameron's support bound. The winding argument does not require convexity, so slivers
-and coplanar faces do no harm.
+The winding argument does not require convexity, so slivers and coplanar faces do no harm. References: van den Bergen
+2003, sec. 4.3.8; Cameron's support bound.
 """
 
 from __future__ import annotations

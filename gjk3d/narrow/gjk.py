@@ -10,9 +10,9 @@ nearest to the origin. Three facts make the loop safe:
   cycle. If the new support point is already a vertex of the simplex, v is the nearest point. On curved shapes the two
   bounds converge.
 
-The loop therefore always returns proven bounds. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den
-Bergen, Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision
-Detection, 2005, sec. 9.5.
+The loop therefore always returns proven bounds. References: Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988;
+van den Bergen, Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time
+Collision Detection, 2005, sec. 9.5.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ AXIS = 4  #: floats of a cache row without points
 class Start(NamedTuple):
     """The start of GJK: the first direction, and the number of simplex rows that already contain points of A - B.
 
-    If there are such rows, the first direction is that of the simplex's nearest point, and ``axis`` is used only if
-    this point is the origin.
+    If there are such rows, the simplex's point nearest to the origin determines the first direction. ``axis`` is then
+    used only if this point is the origin.
     """
 
     axis: Vec3
@@ -290,7 +290,7 @@ def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
 
 @inlined
 def start_along(cache: Array, axis: Vec3) -> None:
-    """Make row 0 of a cache an axis without points, or an empty row if the axis is zero."""
+    """Store an axis without points in row 0 of a cache. A zero axis makes the row empty."""
     cache[0, 0], cache[0, _STORED_ERROR] = dot(axis, axis), inf
     cache[0, 1], cache[0, 2], cache[0, 3] = axis
 

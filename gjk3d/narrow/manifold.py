@@ -361,7 +361,7 @@ def patch(
 
 @kernel
 def loops_of_row(faces: FaceLists, row: int, turned: bool) -> tuple[Loops, Loops]:
-    """Return the faces of A and those of B for the pair of a row, or those of B first if ``turned``."""
+    """Return the faces of A and the faces of B for pair ``row``. If ``turned``, the faces of B come first."""
     q, f, starts = faces.ints, faces.floats, faces.starts
     a, b = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
     return Loops(q[starts[a, 0] :], f[starts[a, 1] :]), Loops(q[starts[b, 0] :], f[starts[b, 1] :])
@@ -390,8 +390,8 @@ def contact_once(
     """Compute the signed distance and the contact points of a single pair.
 
     Returns the flags of the distance, see `marks_of`, and the number of contact points. The flags are -1 if ``ma`` or
-    ``mb`` is not a pose. ``points`` is flat, because two-dimensional arrays with many rows would prevent an interpreted
-    call.
+    ``mb`` is not a pose. ``points`` is flat, because a two-dimensional array with many rows would count as a batch. A
+    batch waits until the kernels are compiled.
     """
     first = plain(0)
     if not take_poses(ma, mb, pairs.poses):
@@ -425,7 +425,7 @@ KEY = _U  #: column of the sort key
 
 @kernel
 def _comes_before(flat: Array, a: int, b: int) -> bool:
-    """Return whether point a precedes point b, by the coordinate `_U`, then `_V`, then the index."""
+    """Return whether point a precedes point b, by the first coordinate, then the second, then the index."""
     if flat[a, _U] != flat[b, _U]:
         return bool(flat[a, _U] < flat[b, _U])
     if flat[a, _V] != flat[b, _V]:
@@ -543,10 +543,10 @@ def _normal(rows: Array, k: int) -> Vec3:
 def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
     """Write the selected contact points with their normals to ``out``, the deepest first; return their number.
 
-    If ``most`` is not negative, it limits their number. If it is less than ``count``, only the corners of outlines and
-    the deepest points are selected. Points with a normal similar to that of the deepest point come first. Points
-    similar to the deepest of the remaining points follow. Each selected point is the farthest from all earlier points.
-    ``rows`` are the ``count`` points, the deepest first.
+    ``rows`` contains ``count`` points, the deepest first. At most ``most`` points are selected, or any number if
+    ``most`` is negative. If ``most`` is less than ``count``, only the corners of outlines and the deepest points are
+    candidates. The deepest point is selected first, then points with similar normals, each the farthest from all
+    earlier points. Then the same repeats from the deepest of the remaining points.
     """
     order = table[_ORDER]
     greatest = 0.0
@@ -590,7 +590,10 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
 
 @kernel
 def order_by_key(flat: Array, count: int, order: Ints) -> None:
-    """Write the indices of the first ``count`` rows of ``flat``, sorted by `KEY`, to ``order``. The sort is stable."""
+    """Write the indices of the first ``count`` rows of ``flat``, sorted by the column `KEY`, to ``order``.
+
+    Rows with equal keys keep their order.
+    """
     for k in range(count):
         order[k], flat[k, _V] = k, 0.0
     _sort(order, count, flat)

@@ -363,8 +363,8 @@ def ray_once(
     """Write the result of one ray to row 0 of ``out``, see `write_ray`. Row 1 is scratch for the pose.
 
     Returns MISS, HIT, INSIDE or GENERAL, or -1 if the matrix ``m`` or the ray is invalid. ``planes`` is a flat array of
-    four numbers per plane. A two-dimensional array with many rows would count as a batch, and prevent an interpreted
-    call.
+    four numbers per plane. A two-dimensional array with many rows would count as a batch, which waits until the kernels
+    are compiled.
     """
     if not is_ray(origin, direction):
         return -1

@@ -8,8 +8,8 @@ the depth.
 
 An extra candidate is harmless, since each h(n) is a valid bound. Every test therefore keeps the candidates that it
 cannot decide. A missing candidate would be an error. Edges are skipped as parallel only below a sine of 1e-14. Along
-the arcs of such edges h is a single sinusoid, whose minimum is at an end of an arc, the normal of a face. Gottschalk
-1996; Gregorius, GDC 2013 (arcs); Hornus, Inria RR-8730, 2015.
+the arcs of such edges h is a single sinusoid, whose minimum is at an end of an arc, the normal of a face. References:
+Gottschalk 1996; Gregorius, GDC 2013 (arcs); Hornus, Inria RR-8730, 2015.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
     """Return how many of the two unit vectors orthogonal to both edges may be facet normals, 0 to 2, and the first.
 
     ``ea`` and ``eb`` are the edges, and the other vectors are the normals of their faces, the ends of arcs on the
-    sphere of directions. A sign counts only if it exceeds rounding. If both unit vectors are possible, the second is
-    the opposite of the first.
+    sphere of directions. A vector is excluded only if rounding cannot change this decision. If both unit vectors are
+    possible, the second is the opposite of the first.
     """
     n = (1.0, 0.0, 0.0)
     u1, u2 = dot(a1, eb), dot(a2, eb)
@@ -194,7 +194,8 @@ def axis_many(
 
     A row of ``out`` contains the normal in world coordinates, the gap and its error. A row of ``kinds`` contains the
     kind of the `Facet`, and the status that the gap proves, a code of `gjk3d.narrow.solve`. ``edges`` is scratch for
-    the edges of a shape, (edges, 9). Returns 0, or -1 if ``ma`` or ``mb`` is not a pose. Both matrices may be empty.
+    the edges of a shape, (edges, 9). Returns 0, or -1 if ``ma`` or ``mb`` is not a pose. Both matrices
+    are empty if ``pairs`` has the poses.
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1

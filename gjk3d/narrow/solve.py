@@ -463,7 +463,11 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
-    """Return 0 or 1 for a pair that `quick_collide` left open, by its signed distance, or 2 if it does not decide."""
+    """Decide whether a pair collides that `quick_collide` left open, by its signed distance.
+
+    Returns 0 if the distance is proven to exceed ``margin``, else 1. Returns 2 if the workspace is too small, or if the
+    bounds of two polytopes are too far apart.
+    """
     row, marks = solver.one, solver.marks
     solve(c, SIGNED, inf, 0.0, solver.workspace, row[:0], row, marks, plain(0))
     if row[0, 1] > margin:
@@ -670,7 +674,7 @@ def collide_many(
 
 @inlined
 def normal_of(plane: Core) -> Vec3:
-    """Return the normal of a half-space, which is stored after the head of its floats."""
+    """Return the normal of a half-space in its own frame."""
     return (plane.floats[FLOAT_HEAD], plane.floats[FLOAT_HEAD + 1], plane.floats[FLOAT_HEAD + 2])
 
 
@@ -688,7 +692,7 @@ def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
 def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
     """Return the height of B above a half-space A, the height's error, the lowest point of B's core, and the normal.
 
-    ``row`` is A's pose row. A is a core of `gjk3d.convex.solve.plane_core`. The normal of a plane points to the side on
+    ``row`` is A's pose row. A is packed by `gjk3d.convex.solve.plane_core`. The normal of a plane points to the side on
     which B is higher.
     """
     n = normal_of(c.a)

@@ -170,7 +170,8 @@ def same_point(p: Array, i: int, j: int, tiny: float) -> bool:
 def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array, row: int) -> float:
     """Write the edge that the ray from the origin along (x, y) crosses to s[row : row + 3].
 
-    Returns the distance from the origin to the crossing. The weights of the three rows give the crossing.
+    Returns the distance from the origin to the crossing. The weights of the rows give the crossing. The third row
+    repeats an end of the edge, with weight 0.
     """
     best, chosen, t = -inf, 0, 0.5
     for k in range(count):

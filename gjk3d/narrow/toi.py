@@ -334,7 +334,7 @@ def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float
 
 @kernel
 def root(spare: float, slope: float, k: float) -> float:
-    """Return the h at which spare + slope h - k h^2 / 2 falls through 0, or inf or NaN if there is none."""
+    """Return the h at which spare + slope h - k h^2 / 2 falls through 0. If there is none, return inf or NaN."""
     d = sqrt(slope * slope + 2.0 * k * spare)
     if slope > 0.0:
         return (slope + d) / k

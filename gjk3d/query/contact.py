@@ -134,7 +134,7 @@ class Contact(Answer[N]):
 
     @property
     def patches(self) -> list[Ints]:
-        """Arrays of point indices, one for each patch of points that share a normal, the patch of the deepest first.
+        """Arrays of point indices, one for each patch of points that share a normal. The deepest patch is first.
 
         Convex shapes have one patch or none. Non-convex bodies have one patch for each contact direction.
 
@@ -247,14 +247,14 @@ def contact(
 
     For a non-convex body the result has the points of all parts that touch, and each point has the normal of its two
     parts. The parts of a mesh are its triangles. A triangle of a closed mesh pushes the other body out of the mesh,
-    along the outward normal of the triangle. The triangle is ignored if this translation is longer than one that is
-    known to separate the bodies, unless this holds for all triangles.
+    along the outward normal of the triangle. Triangles whose translation is longer than a known translation that
+    separates the bodies are ignored. If this would ignore all triangles, none is ignored.
 
     The normal of a point is normal to both surfaces. At a flat or concave edge between parts it is the normal of a
     face. At a convex edge it is between the normals of the two faces. Thus all normals on a level plane of many
-    triangles or boxes are vertical. Points without such a normal are removed, but if no point has
-    one, all points are kept. If two closed meshes cross, a normal may be normal to only one of them. ``patches`` groups
-    the points by their normal.
+    triangles or boxes are vertical. Points without such a normal are removed. If no point has one, all points
+    are kept. If two closed meshes cross, a normal may be normal to only one of them. ``patches`` groups the points by
+    their normal.
 
     If the surfaces do not intersect, for example because one body contains the other, the result has the one point of
     `signed_distance`. For a half-space the convex hull of a body is used. The depth of non-convex bodies takes longer

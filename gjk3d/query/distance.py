@@ -177,9 +177,9 @@ def distance(
         The query stops as soon as the distance provably exceeds this value, in the caller's unit. Then the status is
         BEYOND, the bounds are valid, and the points are not the nearest points.
     tol : float, optional
-        Sufficient ``upper - lower``, relative to the pair's size. The size is the extent of both shapes from their
-        origins, or from their middles if these are far from the origins, plus the distance. None is the width that
-        ``Distance.tight`` promises.
+        The query stops when ``upper - lower`` is at most ``tol`` times the pair's size. The size is the extent of both
+        shapes from their origins, or from their middles if these are far from the origins, plus the distance. None
+        selects the width that ``Distance.tight`` promises.
     trace : bool
         Store every step in ``result.trace``, for one pair only.
     certificate : bool
@@ -477,8 +477,8 @@ class Penetration(NamedTuple):
     If the bodies are proven to be separated, ``upper`` is 0.
 
     Overlapping components of one mesh, or overlapping parts of one compound, are one set of points. Their surface
-    inside another component does not count. This needs manifold3d. Without it the bounds are wider: ``upper`` is the
-    depth that `signed_distance` proves.
+    inside another component does not count. This union needs manifold3d. Without manifold3d the bounds are wider:
+    ``upper`` is the depth that `signed_distance` proves.
 
     Examples
     --------
@@ -523,8 +523,8 @@ def penetration(
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float
-        Sufficient width of the bounds relative to the depth, at least 1e-4. The search ends after at most 164 / tol
-        points of each surface. Then the bounds may be wider, but they are valid.
+        A number from 1e-4 to 1. The search stops when ``upper - lower`` is at most ``tol`` times the depth, or after
+        at most 164 / tol points of each surface. In the second case the bounds may be wider, but they are valid.
 
     Returns
     -------

@@ -428,7 +428,7 @@ def overlap(
 
 
 class _Intersection(NamedTuple):
-    """The intersection of two polytopes that touch or overlap. It gives a hull its vertices at the first access."""
+    """The intersection of two polytopes that touch or overlap, computed at the first access to the hull's vertices."""
 
     a: Polytope
     b: Polytope

@@ -2,7 +2,7 @@
 
 The general path checks the arguments, packs the poses, calls the handlers and wraps the results.
 
-It solves stacks of poses, all kinds of shapes, and everything that the fast path for single poses in `Pair` and
+It accepts stacks of poses, all kinds of shapes, and everything that the fast path for single poses in `Pair` and
 `single` does not support.
 
 `Pair` is prepared for two shapes at many poses. `gjk3d.engine.pairs` has `Pairs`, for many pairs of shapes in one call.
@@ -45,7 +45,7 @@ from gjk3d.typing import Array, Device, Pose, PoseLike, UnclearPose
 
 
 def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Any, Rows]:
-    """Check the arguments. Return the handler of the query, see `dispatch`, and the poses as rows for the kernels."""
+    """Check the arguments. Return the handler of the query (`dispatch.find`), and the poses as rows for the kernels."""
     handler = find(query, a, b)
     matrices_a = None if pose_a is None else as_matrices(pose_a, "pose_a")
     matrices_b = None if pose_b is None else as_matrices(pose_b, "pose_b")
@@ -101,7 +101,7 @@ def query_distance(
         mode = convex_mode(mode)
     if rows.on_gpu and (mode == FACETS or trace or certificate):
         option = "trace=True" if trace else "certificate=True" if certificate else "depth='facets'"
-        raise ShapeError(f"device='cuda' does not support {option}. Leave out one of them")
+        raise ShapeError(f"device='cuda' does not support {option}. Leave out one of the two")
     if rows.stacked and (trace or certificate):
         option = "trace" if trace else "certificate"
         raise ShapeError(f"{option}=True needs one pair of poses, but {rows.total} are given. Pass single poses")

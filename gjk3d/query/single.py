@@ -50,14 +50,14 @@ DISTANCE = PAIR_A  #: additional word of `distance`: the function without decora
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return the address of the words of the `Plan` of a `Pair`, or 0 without a plan."""
+    """Return the address of the 64-bit words of the `Plan` of a `Pair`, or 0 without a plan."""
     array = py.word(pair + py.word(words + 8 * PLANS))
     return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return the address of the words of the `Plan` of two shapes, or 0 if the hash table does not contain it."""
+    """Return the address of the 64-bit words of the `Plan` of two shapes, or 0 if the hash table has none."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
@@ -100,7 +100,7 @@ def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: floa
 
 @kernel
 def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return 1 if the shapes of a plan collide, 0 if they do not, or another number if the Python function decides."""
+    """Return 1 if the shapes of a plan collide, 0 if not, or another number if the Python function has to decide."""
     if py.word(plan + 8 * INTS) == 0:
         return 0 if bodies_apart(scratch, plan, pose_a, pose_b, margin) else -1
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
@@ -126,7 +126,10 @@ def solver_at(scratch: int, target: int) -> Solver:
 def solution(
     scratch: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, target: int
 ) -> int:  # fmt: skip
-    """Write the distance of a plan's shapes to the address ``target``. Return its status, or -1 for an invalid pose."""
+    """Write the distance of a plan's shapes to the address ``target``.
+
+    Return -1 for an invalid pose, otherwise the sum of the status and the flags of the result, see `marks_of`.
+    """
     valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
@@ -326,7 +329,7 @@ def read_field(words: int, data: int) -> int:
 
 @inlined
 def numbers_of(row: int, kind: int) -> int:
-    """Return the address of the numbers of a result, or 0 if only Python can read this kind of field."""
+    """Return the address of the numbers in the object at ``row``, or 0 if only Python can read this kind of field."""
     row_type = py.word(row + py.TYPE) if row != 0 else plain(0)
     if row_type == py.constant(py.BYTES_TYPE):
         return row + py.BYTES if kind != OBJECT and py.word(row + py.SIZE) == ROW_SIZE else 0
@@ -367,7 +370,7 @@ def set_field(answer: int, value: int, words: int) -> int:
 
 @cache
 def _scratch_address() -> int:
-    """Return the address of the words of the scratch memory that all builtins share; it is never freed."""
+    """Return the address of `QueryScratch.words` for the scratch memory of all builtins, which is never freed."""
     _alive.append(QueryScratch())
     _alive.append(_alive[0].words())
     return int(_alive[1].ctypes.data)
@@ -475,8 +478,9 @@ class Plan:
 class Prepared:
     """Prepared data of two shapes, without references to them.
 
-    ``quick`` has the compiled queries of non-convex bodies. ``words`` are the words of the plan, or None if builtins
-    cannot solve the pair. ``known`` are the words that builtins read: those of the plan, or of the boxes around bodies.
+    ``quick`` has the compiled queries of non-convex bodies. Words are the addresses and lengths that builtins read.
+    ``words`` are the words of the plan, or None if builtins cannot solve the pair. ``known`` are the same words, or for
+    non-convex bodies those of the boxes around them.
     """
 
     __slots__ = ("extras", "known", "plan", "quick", "words")

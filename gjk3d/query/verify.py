@@ -38,7 +38,8 @@ def verify(
 ) -> Verdict:
     """Return the verdict on a result of distances or rays, from rational arithmetic without the solver.
 
-    Floats of shapes and poses count as exact fractions. A pose is its matrix after the polar step, rounded to float64.
+    Floats of shapes and poses count as exact fractions. A pose counts as its matrix after one step of the polar
+    decomposition (`gjk3d.poses`), rounded to float64.
     The bounds are proven by the certificate of the result, or by normals and points that this function computes. Then
     the normal, the points, the status and the claim of tightness are checked against the bounds, and the points against
     ``point_b - point_a == distance * normal``.
@@ -201,7 +202,10 @@ def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Ar
 
 
 def _above(verdict: Verdict, proven: float, limit: float) -> Verdict:
-    """Return the verdict on a distance, refuted if the proven lower bound ``proven`` is below the claimed ``limit``."""
+    """Return ``verdict`` on a lower bound ``proven``, refuted if the bound is proven but below the claimed ``limit``.
+
+    A result without a finite distance claims that the distance is at least ``limit``.
+    """
     holds = not verdict.proven or proven >= limit
     return verdict if holds else _refuted(f"the proven distance {proven:.6g} is less than {limit:.6g}")
 
@@ -259,6 +263,6 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
 
 
 def _below(verdict: Verdict, proven: float, tolerance: float) -> Verdict:
-    """Return the verdict on a point of the shape, refuted if its proven distance ``proven`` exceeds the tolerance."""
+    """Return ``verdict`` on a point of the shape, refuted if its proven distance ``proven`` exceeds the tolerance."""
     holds = not verdict.proven or proven <= tolerance
     return verdict if holds else _refuted(f"the point is {proven:.6g} from the shape")

@@ -110,7 +110,10 @@ class Volume(Frozen):
         raise AttributeError(type(self).__name__)
 
     def _moved(self, matrix: Array, at: Array, single: bool) -> Self | None:
-        """Return the volumes at the pose ``matrix``, or at pose rows if this is empty; None for an invalid matrix."""
+        """Return the volumes at the pose ``matrix``, or None if it is invalid.
+
+        If ``matrix`` is empty, the poses are the pose rows ``at``.
+        """
         raise AttributeError(type(self).__name__)
 
     def _placed(self, at: Array, single: bool) -> Self:
@@ -186,7 +189,7 @@ class Volume(Frozen):
     def _require_single(self) -> Self:
         if not self._single:
             raise TypeError(
-                f"this {type(self).__name__} is a stack of {count(len(self), 'volume')}. Use one of them, volumes[i]"
+                f"this {type(self).__name__} is a stack of {count(len(self), 'volume')}, expected one. Use volumes[i]"
             )
         return self
 

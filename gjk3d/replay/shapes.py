@@ -61,7 +61,7 @@ class Value(NamedTuple):
         raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}{CURE}")
 
     def fields(self, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Value]:
-        """Return the members of an object. Raise a ParseError for a missing ``needed`` name, or for an unknown name."""
+        """Return the members of a JSON object. Raise a ParseError for a missing ``needed`` name or an unknown name."""
         for name in needed:
             self.peek(name)
         for name in self.raw:
@@ -73,19 +73,19 @@ class Value(NamedTuple):
         return Value(self.raw[name], self.file, f"{self.place}.{name}" if self.place else name)
 
     def members(self) -> set[str]:
-        """Return the names of the members of an object."""
+        """Return the names of the members of a JSON object."""
         if not isinstance(self.raw, dict):
             self.wrong("an object")
         return set(self.raw)
 
     def peek(self, name: str) -> Value:
-        """Return one member of an object. Other members are not checked."""
+        """Return one member of a JSON object. Other members are not checked."""
         if name not in self.members():
             raise ParseError(f"{self.where} does not contain {name!r}{CURE}")
         return self._member(name)
 
     def items(self) -> Iterator[Value]:
-        """Return the members of a list."""
+        """Return the items of a JSON list."""
         if not isinstance(self.raw, list):
             self.wrong("a list")
         return (Value(item, self.file, f"{self.place}[{i}]") for i, item in enumerate(self.raw))

@@ -2,8 +2,8 @@
 
 A slot is a shape that is fixed to a link or to the world. A unit is a collision geometry of the robot, or an object. A
 unit of one body has one slot. A unit of several bodies has a slot for the hull around them, and a slot for each body.
-The pairs to check are pairs of units first, and then pairs of their slots. The slots and pairs of the robot are made
-once. Pairs with objects are made again at each change.
+Each pair of units to check is replaced by pairs of their slots. The slots and pairs of the robot are made once. Pairs
+with objects are made again at each change.
 
 A cell never changes, except for the memory of its kernels: each change of a checker makes another cell. A query reads
 the cell of its checker once. So the query works on one state, even if other threads add, move or remove objects at the
@@ -72,7 +72,7 @@ class Memory:
 
 @dataclass(slots=True)
 class Cache:
-    """Arguments and results for later queries. Only the thread that holds the lock of the memory may use them."""
+    """Data that queries store for later queries. Only the thread that holds the lock of the memory may use it."""
 
     clearance: Any = None  #: scratch memory of `gjk3d.robot.cell_kernels.clearance_many`
     free: Any = None  #: `gjk3d.robot.cell_kernels.hit_of_one` or `hit_of_cell`, and its arguments

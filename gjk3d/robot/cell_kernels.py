@@ -276,7 +276,7 @@ def hit_of_one(
 
 @kernel
 def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
-    """Return the trees and relative pose of row n of ``bodies``, whose slots are placed. The body comes first."""
+    """Return the trees and relative pose of the slots in row n of ``bodies``, the body first. Both must be placed."""
     host, guest, rows = bodies.pairs[n, 0], bodies.pairs[n, 1], frames.rows
     pair = two_at(tree_at(bodies.store, host), tree_at(bodies.store, guest), rows[host], rows[guest])
     # The rotation of a link is a product, so its residual may exceed that of a checked pose, and adds an error. A
@@ -513,7 +513,7 @@ class Near(NamedTuple):
 def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) -> int:
     """Write a row of `solve` for each near pair to ``out``, and the numbers of these pairs to ``pair``.
 
-    A pair is near if it is not proven farther apart than ``most``. ``out`` and ``pair`` have memory for all pairs.
+    A pair is near if it is not proven farther apart than ``most``. ``out`` and ``pair`` must have a row for every pair.
     Return the number of written rows, or `REFUSED` if q is not finite.
     """
     chain, layout, frames, solver, axes, gaps = task
@@ -567,10 +567,11 @@ def placed_pair(layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int
 def nearest_or_contact(
     pair: PosedPair, most: float, margin: float, share: float, first: int, w: TreeScratch
 ) -> tuple[int, NearestParts]:
-    """Return the verdict for a body and another slot, and their nearest parts as in `nearest_parts`.
+    """Return the verdict for a body and another slot, and their nearest parts.
 
-    APART is proven. MEET (the surfaces intersect) and HELD (one shape is inside the other) are certain. DOUBT means
-    that the functions for two shapes must compute the pair.
+    The verdict APART is proven. MEET (the surfaces intersect) and HELD (one shape is inside the other) are certain.
+    DOUBT means that the functions for two shapes must compute the pair. `gjk3d.bodies.tree_distance.nearest` describes
+    the arguments.
     """
     w.last[0] = -1
     gap = nearest_parts(pair, most, margin, share, first, w)
@@ -686,9 +687,10 @@ def gap_bounds(
 ) -> tuple[float, float, int]:  # fmt: skip
     """Return a lower and an upper bound of the distance of row n of ``bodies``, and the nearest part of the body.
 
-    The search ends at the distance ``most``. The lower bound is at least `share_of` the upper bound, and 0 for a
-    collision. The part may be passed as ``first`` to the next call. Row 1 of ``bodies.scratch.out`` then contains the
-    nearest points in the world.
+    The search ends at the distance ``most``. Apart from rounding, the lower bound is
+    ``share_of(upper bound, margin, share)``. For a collision both bounds are 0. In doubt only the lower bound is 0. The
+    part may be passed as ``first`` to the next call. If the lower bound is positive, row 1 of ``bodies.scratch.out``
+    has the nearest points in the world.
     """
     pair, w = placed_pair(layout, frames, bodies, n, now), bodies.scratch
     verdict, gap = nearest_or_contact(pair, most, margin, share, first, w)

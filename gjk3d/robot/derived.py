@@ -201,10 +201,12 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
 
 
 def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
-    """Return a robot whose links are scaled, each geometry about the middle of its axis-aligned box.
+    """Return a robot with scaled shapes on the given links. Joints and the origins of links do not change.
+
+    Each collision geometry is scaled about the middle of its axis-aligned box.
 
     To enlarge links by a distance, use `Checker.set_padding` or `Checker.set_margin`, which are exact and cost no time.
-    Unlike MoveIt's scale, the scale factors also change distances between two links.
+    Unlike MoveIt's scale, the scale factors also change the distances between two links of the robot.
 
     Parameters
     ----------

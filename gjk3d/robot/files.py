@@ -23,7 +23,7 @@ class _Doctype(Exception):
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """A builder of XML that refuses a DOCTYPE, because its entities can grow without bound or read other files."""
+    """An XML tree builder that refuses a DOCTYPE, because entities can grow without bound or read other files."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise _Doctype
@@ -37,10 +37,10 @@ _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
 def read_root(
     source: str | os.PathLike[str], tags: Sequence[str] = ("robot",), arguments: Mapping[str, str] | None = None
 ) -> tuple[Path, Element]:
-    """Return the path of a file and its root element, which must have one of the tags.
+    """Return the path and the root element of an XML file. The root must have one of ``tags``.
 
-    A string that begins with < is the text of a file, whose path is `TEXT`. The package xacro expands a xacro with
-    ``arguments``.
+    If ``source`` is a string that begins with <, it is the XML itself, and the returned path is `TEXT`. A xacro is
+    expanded with ``arguments`` by the package xacro.
     """
     text = source.strip() if isinstance(source, str) else None
     if text == "":
@@ -119,7 +119,7 @@ class _Arguments(dict[str, str]):
 
 
 def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
-    """Expand a xacro by the package xacro, and return the URDF. If ``file`` is `TEXT`, ``data`` is expanded."""
+    """Return the URDF that the package xacro makes from ``file``, or from ``data`` if ``file`` is `TEXT`."""
     try:
         import xacro
     except ImportError:
@@ -164,7 +164,7 @@ class Place:
             yield Place(child, f"{self.where}, {tag} {name!r}" if name else f"{self.where}, {tag} [{count}]")
 
     def child(self, tag: str) -> Place | None:
-        """Return the only child with a tag, or None."""
+        """Return the only child with a tag, or None without such a child."""
         children = self.element.findall(tag)
         if len(children) > 1:
             raise ParseError(f"{self.where} has {len(children)} <{tag}>, expected one. Remove the others")

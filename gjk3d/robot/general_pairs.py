@@ -1,10 +1,12 @@
-"""General pairs: pairs with meshes and other bodies, and pairs with user-defined supports.
+"""General pairs: pairs with meshes and other non-convex bodies, and pairs with user-defined supports.
 
-`gjk3d.robot.cell_kernels` tests pairs with bodies. This file tests the pairs that these kernels cannot decide,
-and the fallback pairs, which no kernel tests. Each shape has a convex outline, see `gjk3d.robot.bodies.outline`. If
-the outlines of a pair are not far enough apart, the functions for two shapes compute the pair, for all configurations
-at once. ``rows`` are checked configurations (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`,
-where general pairs follow the convex pairs.
+Most pairs with a body are tested by `gjk3d.robot.cell_kernels`. This file tests the pairs that those kernels cannot
+decide, and the fallback pairs, which no kernel tests. Each shape has an outline, which is a convex shape around it (see
+`gjk3d.robot.bodies.outline`). If the outlines of a pair are not far enough apart, `gjk3d.query.distance` computes the
+distance of the two shapes, for all configurations at once.
+
+``rows`` are checked configurations (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`, where general
+pairs follow the convex pairs.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ _AT_ONCE = 1 << 18  #: greatest number of results (configurations times pairs) i
 
 @entry
 def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
-    """Write to ``out`` for each configuration and pair whether the outlines are proven farther apart than the margin.
+    """Write to ``out`` for each configuration and pair whether its outlines are proven farther apart than its margin.
 
     Return True if all entries are True.
     """
@@ -68,8 +70,8 @@ def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
 def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
     """Write to ``out`` a lower bound of the signed distance for each configuration and pair.
 
-    Balls, capsules and GJK are tried in turn. The first bound that is greater than the ``most`` of the pair is written,
-    or else the bound of GJK, or `TOUCHING` if the outlines touch.
+    Bounding balls, bounding capsules and GJK between the outlines are tried in this order. The search ends at a bound
+    that is greater than the limit ``most`` of the pair. If GJK finds that the outlines touch, `TOUCHING` is written.
     """
     chain, layout, frames, solver, axes, _ = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -141,8 +143,8 @@ def _body_gaps(
 ) -> Array:
     """Return the signed distance of each pair in ``some``, as rows of `solve`, (n, pairs, 12).
 
-    Beyond the limit ``most`` of a pair the row contains only a lower bound. With ``best`` (n,), only pairs nearer than
-    the ``best`` of their configuration are solved exactly.
+    The row of a pair that is farther apart than its limit in ``most`` contains only a lower bound. The same holds for
+    a pair that is not nearer than the distance ``best`` (n,) of its configuration.
     """
     verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
     out = np.empty((len(rows), len(some), narrow.FLOATS))
@@ -207,7 +209,7 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Depth = "tight") -> Array:
     """Return the signed distance of each pair in ``numbers``, as rows of `solve`, (n, pairs, 12).
 
-    If a pair is proven farther apart than its ``most``, its row is undefined except for the lower bound.
+    The row of a pair that is proven farther apart than its limit in ``most`` contains only a lower bound.
     """
     out, is_compiled = np.empty((len(rows), len(numbers), narrow.FLOATS)), numbers < cell.measured
     if is_compiled.any():
@@ -251,9 +253,9 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
-        """Store the rows of ``candidates`` that are nearer than the best so far, and their pairs ``p``.
+        """Store the rows of ``candidates`` that are nearer than the best so far, and their pairs.
 
-        ``at`` contains the configuration of each candidate.
+        ``at`` contains the configuration of each candidate, and ``p`` its pair.
         """
         least[at] = np.minimum(least[at], candidates[:, 1])
         some = np.flatnonzero((candidates[:, 0] < best[at]) | ((candidates[:, 0] == best[at]) & np.isinf(out[at, 0])))

@@ -43,7 +43,7 @@ class Chain(NamedTuple):
 
 @kernel
 def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the axes x and y, rotated by the smallest rotation that maps z to n. For n = -z they are x and -y."""
+    """Return the axes x and y after the smallest rotation that maps z to n. For n = -z the result is x and -y."""
     if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: use the half turn about x
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     a = 1.0 / (1.0 + n[2])
@@ -165,7 +165,7 @@ def many_link_poses(
 
 @kernel
 def along(q0: Array, q1: Array, t: float, q: Array) -> None:
-    """Write the configuration at t on the line from q0 (t = 0) to q1 (t = 1) to q. Both ends are exact."""
+    """Write to q the configuration at t on the line from q0 (t = 0) to q1 (t = 1). Both ends are exact."""
     for j in range(q.shape[0]):
         q[j] = (1.0 - t) * q0[j] + t * q1[j]
 

@@ -1,6 +1,6 @@
 """Margins: distances at or below which two links or objects count as colliding.
 
-The margin of a pair is that of the last rule for it, or else the margin of the checker.
+The last rule for a pair sets its margin. A pair without a rule has the margin of the checker.
 """
 
 from __future__ import annotations

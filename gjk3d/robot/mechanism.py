@@ -21,7 +21,7 @@ _FLOAT = np.dtype(np.float64)
 
 
 def line_of_trajectory(path: Any) -> str:
-    """Return the line of code that converts a trajectory of toppra or Drake to a spline of scipy, or an empty text."""
+    """Return a line of code that makes a scipy spline of a trajectory of toppra or Drake, or "" for other objects."""
     if hasattr(path, "get_segment_times"):  # pydrake.trajectories.PiecewisePolynomial
         times, values, rates = "path.get_segment_times()", "path.vector_values(t).T", "path.MakeDerivative()"
         return f"t = {times}; CubicHermiteSpline(t, {values}, {rates}.vector_values(t).T)"

@@ -95,7 +95,7 @@ class _Reader:
         )  # fmt: skip
 
     def _check_numbers(self) -> None:
-        """Raise for numbers that are not finite or too large. MuJoCo accepts them, and NaN would count as free."""
+        """Raise for numbers that are not finite or too large. MuJoCo accepts them, but NaN would seem free."""
         model = self.model
         owners = {"body": self.bodies, "jnt": self.joints, "geom": range(model.ngeom), "eq": range(model.neq)}
         fields = (
@@ -200,9 +200,11 @@ class _Reader:
         return Joint(self.joints[k], word, parent, child, pose, axis, lower, upper, mimic)
 
     def _mimics(self) -> dict[int, Mimic]:
-        """Return the mimic of each joint that follows another joint by a linear equality, by the number of the joint.
+        """Return a dict with the `Mimic` of each joint that follows another joint by a linear equality.
 
-        Other equalities are not supported, and add a message to ``left_out``.
+        The keys are the numbers of the following joints.
+
+        Other equalities are not supported. They add a message to ``left_out``.
         """
         model = self.model
         mimics: dict[int, Mimic] = {}

@@ -41,11 +41,10 @@ class PairedLinks(Mechanism):
     geometries: tuple[Geometry, ...]
 
     def adjacent(self) -> list[tuple[str, str, str]]:
-        """Return the pairs of links with shapes that are joined by a joint, or by joints through links without shapes.
+        """Return the pairs of links that are neighbours in the tree, if links without shapes are not counted.
 
         Links that are joined by fixed joints form one rigid body. All links of a rigid body are adjacent to each other.
-        They are also adjacent to all links of the next rigid body with shapes towards the root, as in MuJoCo's parent
-        filter.
+        They are also adjacent to all links of the nearest ancestor body that has shapes, as in MuJoCo's parent filter.
 
         Returns
         -------
@@ -78,7 +77,7 @@ class PairedLinks(Mechanism):
         return link if link < 0 else int(self._welded[link])
 
     def all_pairs(self) -> Ints:
-        """Return the pairs of links with shapes that can move relative to each other, as (n, 2) numbers of links."""
+        """Return the pairs of links with shapes that can move relative to each other, as (n, 2) link numbers."""
         shaped = np.unique(np.array([geometry.link for geometry in self.geometries], dtype=np.int64))
         first, second = np.triu_indices(len(shaped), 1)
         pairs = np.column_stack([shaped[first], shaped[second]])
@@ -87,7 +86,7 @@ class PairedLinks(Mechanism):
 
     @property
     def pairs(self) -> Ints:
-        """Pairs of links that are checked, as (n, 2) numbers of links, the lower number first.
+        """Pairs of links that are checked, as (n, 2) link numbers, the lower number first.
 
         Both links have shapes and can move relative to each other, and the pair is not in ``allowed``.
         """

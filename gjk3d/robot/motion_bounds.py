@@ -6,6 +6,8 @@ from the axis of a joint in all configurations. To compute the reach, the set of
 from link to link through the whole tree. At each joint, the set is swept around the axis of a revolute joint, or along
 the axis of a prismatic joint, and replaced by a cylinder around the swept set. Limits of revolute joints are ignored,
 so a folded arm counts as stretched. A link that turns about its long axis has a small reach.
+
+A slot is a shape that is fixed to a link or to the world.
 """
 
 from __future__ import annotations
@@ -311,10 +313,10 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
 
 @kernel
 def shares(joints: Array, half: float) -> None:
-    """Write the angle and the translation of each joint in a share ``half`` of a line to rows 6 and 7 of ``joints``.
+    """Write how far each joint turns and slides over a length ``half`` of the line to rows 6 and 7 of ``joints``.
 
-    ``joints`` is (8, links). `speeds` writes the first six rows. The share is half of a part of the line. Errors are
-    included, so that `width` needs only these two rows.
+    The parameter of the whole line has the length 1. ``joints`` is (8, links), with the output of `speeds` in the first
+    six rows. Rows 6 and 7 include the errors, so that `width` needs only these two rows.
     """
     for j in range(joints.shape[1]):
         joints[6, j] = joints[0, j] * half + joints[2, j]
@@ -325,7 +327,7 @@ def shares(joints: Array, half: float) -> None:
 def width(arms: Arms, p: int, joints: Array) -> float:
     """Return a bound, which may be infinite, of the relative motion of pair p.
 
-    The bound holds in the share of the line for which `shares` has written ``joints``.
+    The bound holds over the length of the line for which `shares` has written ``joints``.
     """
     total = 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
@@ -470,7 +472,10 @@ def _translations(cell: Cell, ranges: Array) -> Array:
 
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
-    """Return the arms of all slots on curves, (slots, links), see `reaches`, and the result of `_slack`."""
+    """Return the arms (slots, links) of all slots, which are valid on ``curves``, and a bound of the errors of poses.
+
+    `reaches` defines the arms, and `_slack` computes the bound.
+    """
     boxes = _translations(cell, _ranges(cell.robot, _farthest(cell.robot, curves)))
     return _reaches(cell, boxes), _slack(cell, boxes)
 
@@ -517,8 +522,8 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
     """Return for each joint its nearest moving ancestor and its depth, and for each link the moving joint above it.
 
-    A joint has the number of its child link. The depth counts moving joints. The last entry of each array is for the
-    world.
+    Joints are numbered like their child links. The depth of a joint is the number of moving joints from the root to
+    this joint. The last entry of each array is for the world.
     """
     count = len(chain.parent)
     above, depth, joint_of = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)

@@ -1,9 +1,9 @@
 """Certified lines and curves of configurations: halved until each piece is proven for each pair.
 
 First the line is divided into equal parts, and all pairs are tested together at the middle of each part, with the
-capsules of `gjk3d.robot.sampled_edges` and the linear bound. This proves most pairs on the whole line, and all other
-pairs on most parts of the line. The remaining parts are halved until, for each pair, each piece is inside an interval
-that is proven free, see `gjk3d.robot.motion_cover`.
+capsules of `gjk3d.robot.sampled_edges` and the linear bound of `gjk3d.robot.motion_cover`. This proves most pairs on
+the whole line, and all other pairs on most parts of the line. The remaining parts are halved until, for each pair, each
+piece is inside an interval that is proven free.
 
 Pairs without a kernel are proven by the linear bound alone, stretch by stretch from the start. Several configurations
 of a stretch are queried at once. If the whole stretch is proven, the next stretch is longer, else shorter. The depth of
@@ -275,7 +275,7 @@ def _sweep(task: Task, lanes: Lanes, slack: float, until: float) -> None:
 
 @inlined
 def _forget(work: Workspace, pieces: Pieces) -> None:
-    """Clear the cached axes and parts of open pairs, so that a result does not depend on earlier edges."""
+    """Clear the warm starts of open pairs, so that a result does not depend on earlier edges."""
     if work.of_bodies:
         work.last[:] = -1
         return
@@ -459,10 +459,11 @@ def _hit_at_start(task: Task, curve: Array) -> int:
 
 @kernel
 def _hit_in_lanes(task: Task, lanes: Lanes) -> int:
-    """Return the number of an open convex pair that collides in the middle of its near lanes, or `NOBODY`.
+    """Return the number of an open convex pair that collides, or `NOBODY`.
 
-    The test takes a fraction of the time of the distances that `_prove` would compute. Most edges with many open pairs
-    collide, and edges with few open pairs do not gain from the test.
+    Each pair is tested at one configuration, in the middle of the parts of the line in which the pair is near. The test
+    takes a fraction of the time of the distances that `_prove` would compute. Most edges with many open pairs collide,
+    and edges with few open pairs do not gain from the test.
     """
     work, scratch, pieces = task.work, task.scratch, task.pieces
     layout, simplex, now = work.layout, work.solver.workspace.simplex, next_stamp(scratch)
@@ -487,8 +488,8 @@ def prove_curve(
 ) -> tuple[int, float, float, int]:
     """Return the result of one curve for the pairs of a task: status, safe, hit or NaN, and the pair, as in `Edges`.
 
-    ``loose`` (dof,) is the error of the curve, and ``looks`` the greatest number of configurations. With ``any_hit``
-    any collision ends the search, for a query that needs no bracket of the first contact.
+    ``loose`` (dof,) is the error of the curve. ``looks`` is the greatest number of configurations to test. With
+    ``any_hit`` any collision ends the search, for a query that needs no bracket of the first contact.
     """
     chain, scratch, q = task.chain, task.scratch, task.q
     lanes = lanes_in(scratch, q.shape[0], chain.parent.shape[0])

@@ -25,13 +25,14 @@ sum of w_j u_j with |u_j| <= r_j. The vector u_j rotates with all joints before 
 So |p''| <= sum of w_j r_j (w_j + 2 W_j), and a slide s_j adds 2 s_j W_j. On a curve, w_j and s_j are the maxima over
 all parameters, and |p''| grows by the sum of their rates of change, w_j' r_j and s_j'.
 
-Rounding is subtracted from d. Poses are computed, so they have errors. In a chain of D joints the matrix of a joint has
-an error of 18 u in sine, cosine and products and 4 u in the length of its axis. It is multiplied in twice, 9 u each.
-With the roundings of the translations that is under 64 u S, where S is the greatest distance of any point from the
-origin of the world. One more such step places a shape on its link. Together that is 64 (D + 1) u S for either shape.
-The error of a velocity is as large for each radian that the joints turn on the line. A number of q on the line has an
-error of 3 u (|q0| + |q1|), and 2 u more after the factor of a mimic. This error moves a shape as a motion of the joint
-by that amount does. On a curve of degree n the error is at most n^2 times as much. V and K are enlarged by 2^-40.
+Rounding is subtracted from d. Poses are computed, so they have errors. Let u be the unit roundoff, 2^-53. In a chain of
+D joints the matrix of a joint has an error of 18 u in sine, cosine and products, and 4 u in the length of its axis. Two
+matrix products for each joint add 9 u each. With the roundings of the translations the sum is under 64 u S, where S is
+the greatest distance of any point from the origin of the world. One more such step places a shape on its link. So the
+pose of each shape has an error of at most 64 (D + 1) u S. The error of a velocity is as large for each radian that the
+joints turn on the line. A joint value on the line has an error of 3 u (|q0| + |q1|), and 2 u more after the factor of a
+mimic. This error moves a shape as far as a motion of the joint by the same amount. On a curve of degree n the error is
+at most n^2 times as large. V and K are multiplied by 1 + 2^-40.
 """
 
 from __future__ import annotations
@@ -235,8 +236,8 @@ def _by_capsules(
 ) -> tuple[float, float, float]:
     """Return the lengths backward and forward over which balls and capsules prove the slots a and b apart.
 
-    The lengths ``backward`` and ``forward`` are wanted. If one of them is not reached, GJK follows, and the third
-    result is its relative tolerance.
+    ``backward`` and ``forward`` are the wanted lengths. If a result is shorter than wanted, the caller uses GJK next,
+    and the third result is the relative tolerance for GJK.
     """
     balls, floor, v = work.frames.balls, bound.floor, bound.v
     m, f = (a, b) if bound.first_moves else (b, a)
@@ -261,9 +262,10 @@ def _by_capsules(
 
 @inlined
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return a bound of the speed of the points of the other slot of pair p relative to the body, and its error.
+    """Return a bound of the speed of points of the other slot of pair p relative to the body, and the bound's error.
 
-    The speed is infinite if K cannot be used: if K is infinite, or if K is for the body as the moving shape.
+    The bound is infinite if the quadratic bound cannot be used, because K is infinite or treats the body as the moving
+    shape.
     """
     layout, frames, pairs = work.layout, work.frames, work.bodies.pairs
     host, guest = pairs[p, 0], pairs[p, 1]
@@ -284,7 +286,7 @@ def _cover_body(
 ) -> tuple[float, float, bool, float]:
     """Return the result of `cover` for a pair with a body.
 
-    The second slot may approach the body along any normal. So the quadratic bound uses |p'| in place of n . p'.
+    The other slot may approach the body along any normal. So the quadratic bound uses |p'| in place of n . p'.
     """
     layout, frames, bodies = work.layout, work.frames, work.bodies
     speed, error = _speed_of_guest(work, bound, p, now)

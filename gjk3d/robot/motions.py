@@ -1,7 +1,7 @@
 """Motions between configurations: straight lines and paths, checked at samples or certified.
 
-A lower bound of the clearance of a path is a share of its clearance at samples. A second proof of the path, with the
-margins increased by this bound, proves the bound.
+The clearance of a path is first estimated at samples. A share of this estimate is then proven as a lower bound of the
+clearance: the path is certified again, with all margins increased by the share.
 """
 
 from __future__ import annotations
@@ -235,9 +235,10 @@ def blocks(count: int, workers: int) -> Iterator[slice]:
 def _path_of(
     cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
 ) -> PathCheck:
-    """Return the result of a path from the result of its first edge that is not free.
+    """Return the result of a path from the result of one edge.
 
-    If all edges are free, the result of any edge is given.
+    The edge is the first one that is not free, or any edge if all edges are free. ``first`` and ``second`` are its
+    ends.
     """
     if status == MotionStatus.FREE:
         return _FREE_PATH
@@ -292,7 +293,9 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
         e = int(np.argmax(which == REFUSED))
         with np.errstate(over="ignore"):
             wanted = np.ceil((np.abs(second[e] - first[e]) / spacing).max())
-        raise RobotError(f"motion {e} would take {wanted:.3g} samples, which is too many. Use a larger resolution")
+        raise RobotError(
+            f"motion {e} would take {wanted:.3g} samples, expected at most 2.68e+08. Use a larger resolution"
+        )
     for e in np.flatnonzero(which == UNSURE).tolist():
         row = slice(e, e + 1)
         while which[e] == UNSURE:  # exact functions test this sample; if it is free, the kernel tests the next samples

@@ -57,7 +57,10 @@ OUT, IN, UNDECIDED = range(3)
 
 @inlined
 def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, float], within: float) -> bool:
-    """Return whether the point p may be closer than ``within`` to the capsule of slot k, which begins at f[o]."""
+    """Return whether the point p may be closer than ``within`` to the capsule of slot k.
+
+    The numbers of the capsule begin at f[o].
+    """
     a, b = end_of(frames.rows, k, f, o), end_of(frames.rows, k, f, o + 3)
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     x, y, z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
@@ -75,10 +78,11 @@ def _of_slot(
     layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
     solver: Solver, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write to ``answer`` `IN` for points within ``margin`` of slot k, and `UNDECIDED` for points that may be.
+    """Write `IN` to ``answer`` for each point within ``margin`` of slot k.
 
-    Points that are already `IN` are skipped. ``dot`` is the core of a single point, and ``row`` is scratch memory for
-    the pose of this point.
+    If not ``exact``, the outline of the slot is larger than its shape. Then `UNDECIDED` is written for each point that
+    may be within ``margin``. Points that are already `IN` are skipped. ``dot`` is the packed shape of a single point,
+    and ``row`` is scratch memory for the pose of this point.
     """
     f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
     cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
@@ -111,7 +115,7 @@ def points_of_robot(
     """Write `OUT`, `IN` or `UNDECIDED` to ``answer`` for each point at configurations ``start`` to ``stop`` - 1.
 
     `IN` means within ``margin`` of at least one slot. A row of ``slots`` (n, 2) contains the number of a slot, and 1 if
-    its outline is its shape, else 0. ``dot`` and ``row`` are passed to `_of_slot`.
+    the outline of the slot is its shape, else 0. ``dot`` and ``row`` are passed to `_of_slot`.
     """
     chain, layout, frames, solver = task.chain, task.layout, task.frames, task.solver
     frames.stamp[:] = -1
@@ -285,7 +289,7 @@ class _Holder(NamedTuple):
 
 
 class _Speeds(NamedTuple):
-    """Upper bounds for a body on each curve, (curves,) each."""
+    """Upper bounds of the motion of a body on each curve, (curves,) each."""
 
     speed: Array  #: speed of any point of the body
     bend: Array  #: acceleration of any point of the body

@@ -237,7 +237,7 @@ class Planner:
         self._draws = int(np.clip(_DRAWS * _DRAWS * range / extent, 1, _DRAWS))
 
     def path(self, start: Array, goals: Array, certify: bool = False) -> tuple[Array, int] | None:
-        """Return a path from a start to one of the goals, (g, dof), and the goal's index, or None without a path."""
+        """Return a path from the start to one of ``goals`` (g, dof), and the index of this goal, or None."""
         return self._search(self._space, start, goals, certify, None)
 
     def _search(

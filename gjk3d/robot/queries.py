@@ -84,7 +84,10 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cache of a cell with its field ``free`` set. The caller holds the lock of the cell's memory."""
+    """Return the cache of a cell, in which ``free`` contains the kernel that tests a configuration and its arguments.
+
+    The caller holds the lock of the cell's memory.
+    """
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)
@@ -147,7 +150,10 @@ def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
 
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, sequence: int) -> Ints | None:
-    """Return the steps, colliding samples and pairs of n edges, (3, n), or None if `walk_edges` must be called."""
+    """Return three rows for n edges, (3, n): numbers of steps, colliding samples and colliding pairs.
+
+    Return None if `walk_edges` must be called instead.
+    """
     if cell.walked < len(cell.slots) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
@@ -170,7 +176,10 @@ def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int,
 
 
 def bodies_of(cell: Cell, memory: Memory) -> Bodies:
-    """Return the pairs with bodies of a cell, cached for the memory of the cell, whose lock the caller holds."""
+    """Return the pairs of a cell that contain a body.
+
+    If ``memory`` is the memory of the cell, the caller holds its lock, and the result is cached.
+    """
     if memory is not cell.memory:
         return cell.bodies(memory)
     if cell.cache.bodies is None:
@@ -180,7 +189,10 @@ def bodies_of(cell: Cell, memory: Memory) -> Bodies:
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return the task of `first_hits_of_many`, cached for the memory of the cell, whose lock the caller holds."""
+    """Return the task of `first_hits_of_many` for a cell.
+
+    If ``memory`` is the memory of the cell, the caller holds its lock, and the result is cached.
+    """
     persistent, dof = memory is cell.memory, cell.robot.dof
     cached: Task | None = cell.cache.lanes if persistent else None
     if cached is not None:
@@ -260,10 +272,11 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return the signed distance of every convex pair, as rows of `solve`, its sub-pair, and the number of near pairs.
+    """Return rows of `solve` and nearest sub-pairs of all convex pairs, and the number of pairs that are not far.
 
-    The sub-pair is -1 for a pair without sub-pairs. If a pair is proven farther apart than its ``most``, the sub-pair
-    is `FAR` and the row is undefined. Near pairs are all other pairs, see `close`.
+    A pair of hulls around several shapes has sub-pairs, which are pairs of these shapes. The sub-pair is -1 for a pair
+    without sub-pairs. For a pair that is proven farther apart than its limit in ``most``, the sub-pair is `FAR` and the
+    row is undefined. The last result is the number of all other entries.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
@@ -279,8 +292,9 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
 def nearest(
     cell: Cell, rows: Array, most: float, workers: int = 1, depth: general_pairs.Depth = "tight"
 ) -> tuple[Array, Ints]:
-    """Return for each configuration a row of `solve` for its nearest pair, and (n, 2) the pair and its sub-pair.
+    """Return two arrays: the result of `solve` for the nearest pair of each configuration, and which pair it is.
 
+    A row of the second array (n, 2) contains the number of the pair, and the number of its nearest sub-pair or -1.
     `clearance_many` describes both arrays.
     """
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)

@@ -2,9 +2,9 @@
 
 A free region is a box of configurations around q that is proven free. The proof needs one distance for each pair. On
 the straight line from q to another configuration of the box, joint j moves by at most its half width. The distance of a
-pair decreases by at most the sum over the joints of half width times motion bound (`motion_bounds`). The box grows in
-proportion to the weights until a pair reaches its margin. Then the half width of each joint grows separately, until a
-pair reaches its margin (the bubble of Quinlan 1994, as a box).
+pair decreases by at most the sum over the joints of half width times motion bound (`motion_bounds`). First all half
+widths grow in proportion to the user's weights of the joints, until a pair reaches its margin. Then the half width of
+each joint grows separately, until a pair reaches its margin (the bubble of Quinlan 1994, as a box).
 
 A roadmap is a graph of configurations and edges that several queries of one cell use (PRM). The nodes are drawn once,
 and edges join each node with its nearest neighbours. Nodes that collide stay in the graph, since a change of the cell

@@ -391,7 +391,7 @@ def _undercut(
 
 
 def _is_of(base: Base, pair: Pair) -> Bools:
-    """Return for each pair of units in ``base.pairs`` whether its links have the two names ``pair``, (pairs,) bool."""
+    """Return for each row of ``base.pairs`` whether the names of its two links are ``pair``, (pairs,) bool."""
     names = np.array([base.robot.links[unit.link] for unit in base.units], dtype=object)
     owners: Bools = np.array([set(item) == set(pair) for item in names[base.pairs].tolist()], dtype=bool)
     return owners
@@ -412,7 +412,7 @@ def _only(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _rebuilt(around: Surroundings, chosen: Bools, objects: dict[str, CollisionObject]) -> Surroundings:
-    """Return surroundings with the given objects, and only the pairs of ``base.pairs`` where ``chosen`` is True."""
+    """Return ``around`` with other objects, and with only the pairs of ``around.base.pairs`` that are ``chosen``."""
     base = around.base.with_pairs(around.base.pairs[chosen])
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))

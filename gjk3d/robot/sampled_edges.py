@@ -10,6 +10,8 @@ test in lanes finds apart is also found apart by `pair_collides`.
 
 Lanes are filled with samples of one or several edges. A single configuration is an edge of one sample. A pair is tested
 in all lanes together. The lanes in which the pair may be near are then tested one by one.
+
+A slot is a shape that is fixed to a link or to the world.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ class Lanes(NamedTuple):
     A row of ``spots`` (slots, `SPOT`) describes the capsule of a slot. Its first nine numbers, which `spot` writes, are
     in the frame of the link: the middle of the capsule (3), the vector from the middle to an end (3), the radius of a
     ball about the middle, the radius of the capsule, and a length that bounds all coordinates. `place_lanes` writes the
-    error of the positions to index 9, and the radius of the ball in single precision to index 10. The middles and the
-    vectors in the world follow from index `_PLACES`, as six rows.
+    error of the positions to index 9, and the radius of the ball in single precision to index 10. From index `_PLACES`
+    six rows contain the middle and the vector in world coordinates in each lane.
     """
 
     q: Array1  #: a row for each joint value
@@ -89,7 +91,7 @@ class Lanes(NamedTuple):
 
 @kernel
 def _sines(turns: Array, count: int) -> None:
-    """Write the sines and the cosines of the first ``count`` numbers of ``turns``, which are angles, to ``turns``."""
+    """Write the sines and cosines of the first ``count`` angles in row 0 of ``turns`` to rows 1 and 2 of ``turns``."""
     large = 0
     # With a branch in this loop the compiler would not vectorise it. The rare large angles are computed again below.
     for k in range(count):
@@ -241,8 +243,8 @@ def _floor(layout: Layout, k: int, out: Array) -> None:
 def spot(layout: Layout, k: int, out: Array) -> None:
     """Write the capsule of slot k in the frame of its link to ``out``, a row of `Lanes.spots`.
 
-    For a half-space the row contains its normal in the world, its offset, the number of its sides, and the residual of
-    its pose. The radius of its ball is infinite.
+    For a half-space or a plane, the row begins with the unit normal in the world, the offset, 1 for a half-space or 2
+    for a plane, and the residual of the rotation of the pose. The radius of the ball is infinite.
     """
     if layout.starts[k, 2] == NO_CAPSULE:
         _floor(layout, k, out)
@@ -265,7 +267,7 @@ def spot(layout: Layout, k: int, out: Array) -> None:
 
 @inlined
 def _place_moving(s: Array, pose: Array, count: int) -> None:
-    """Write the positions in the world to ``s``, a row of `Lanes.spots`. ``pose`` contains the poses of its link."""
+    """Write the world coordinates of a capsule to ``s``, its row of `Lanes.spots`. ``pose`` is the pose of its link."""
     point, a, b, c, u, v, w = s[_PLACES:], s[0], s[1], s[2], s[3], s[4], s[5]
     for i in range(3):
         r, p = 4 * LANES * i, LANES * i
@@ -505,7 +507,7 @@ def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
 
 @kernel
 def _next_edge(samples: Samples) -> None:
-    """Store the next sample of the present edge, and advance to the next edge that has no hit so far."""
+    """Store the index of the next sample of the present edge, and advance to the next edge that has no hit so far."""
     next, edges, e = samples.next, samples.edges, samples.next[_EDGE]
     if e >= next[_START] and edges.which[e] == FREE:
         edges.at[e] = next[_SAMPLE]
@@ -528,7 +530,7 @@ def _next_edge(samples: Samples) -> None:
 
 @kernel
 def _next_round(samples: Samples) -> bool:
-    """Return to the first edge for the next round of samples. Return False if no samples are left.
+    """Go back to the first edge for the next round of samples. Return whether any samples are left.
 
     Most colliding edges collide at one of their first samples. So the first round has few samples of each edge, and
     most colliding edges occupy few lanes.
@@ -588,7 +590,7 @@ def _fill(samples: Samples, lanes: Lanes, q: Array) -> int:
 
 @kernel
 def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
-    """Return the bits ``alive`` of active lanes, except those of lanes ``first`` to n - 1 with the edge of lane k."""
+    """Return the bits ``alive`` of active lanes, without the lanes ``first`` to n - 1 that have the edge of lane k."""
     for j in range(first, n):
         if samples.edge[j] == samples.edge[k]:
             alive &= ~(1 << j)
@@ -632,11 +634,11 @@ def next_stamp(scratch: LaneScratch) -> int:
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
-    """Return the bits ``near``, except those of lanes in which a slot is proven farther than a margin from a body.
+    """Return ``near``, a bit for each lane, with 0 for lanes in which a pair is proven farther apart than ``margin``.
 
-    The pair is row n of ``bodies``. Only a body that is fixed to the world is tested. The free space around the ball of
-    the slot in one lane often contains its balls in the neighbouring lanes, so a few tries prove most lanes. ``count``
-    is the number of lanes in use.
+    The pair is row n of ``bodies``: a body and another slot. Only a body that is fixed to the world is tested. A ball
+    of free space around the slot in one lane often contains the slot in the neighbouring lanes, so a few ``tries``
+    prove most lanes. ``count`` is the number of lanes in use.
     """
     host, guest = bodies.pairs[n, 0], bodies.pairs[n, 1]
     if layout.link[host] >= 0:
@@ -701,7 +703,8 @@ def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: in
 def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tuple[Lanes, Samples]:
     """Return the lanes, and the samples of the edges ``start`` to ``stop`` - 1, before the first sample.
 
-    The number of steps of each edge is written to ``edges``, and `REFUSED` for an invalid edge.
+    The number of steps of each edge is written to ``edges.steps``. For an invalid edge `REFUSED` is written to
+    ``edges.which``.
     """
     scratch, ints = task.scratch, task.scratch.ints
     lanes = lanes_in(scratch, task.q.shape[0], task.chain.parent.shape[0])

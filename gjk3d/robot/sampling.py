@@ -47,10 +47,11 @@ def allow_by_sampling(
 
     A pair gets the reason "adjacent" if its links share a joint (see `Robot.adjacent`), "default" if it collides at the
     configuration ``default``, "always" if it collides in all samples, and "never" if it collides in no sample. With
-    95 % confidence, the opposite of "always" or "never" occurs in less than a share of ``1 - 0.05 ** (1 / samples)`` of
-    all configurations (about ``3 / samples``). This statistical result is not a proof. The attribute ``evidence`` of
-    the result states it. For pairs without a collision a proof is then tried, with more configurations. The attribute
-    ``proven`` of the result lists the pairs that cannot touch within the limits.
+    95 % confidence, a pair with the reason "never" collides in less than a share of ``1 - 0.05 ** (1 / samples)`` of
+    all configurations (about ``3 / samples``). A pair with the reason "always" is free in less than the same share.
+    The attribute ``evidence`` of the result states this share, which is not a proof. For pairs without a collision a
+    proof is then tried, with more configurations. The attribute ``proven`` of the result lists the pairs that cannot
+    touch within the limits.
 
     Pairs of ``robot.allowed``, such as those of an SRDF, are kept, except pairs with the reasons "always" and "never".
     These are dropped if the samples do not confirm them. With ``default``, the same holds for pairs with the reason
@@ -70,8 +71,7 @@ def allow_by_sampling(
         distant pairs with few joints between them.
     default : (dof,) float, optional
         A configuration that is free in reality. The shapes of a pair that collides at this configuration are faulty, so
-        the pair is allowed everywhere. Without ``default``, all other pairs that collide in only some samples stay
-        checked.
+        the pair is allowed everywhere. Without ``default``, pairs that collide in only some samples stay checked.
     lower, upper : (dof,) float, optional
         Limits that replace the limits of the robot. They are required for prismatic joints without limits between links
         with shapes.
@@ -190,7 +190,10 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
 
 
 def limit_turns(robot: Robot, low: Array, high: Array) -> None:
-    """Replace infinite limits of angles in ``low`` and ``high`` by -pi and pi, or by a full turn from one limit."""
+    """Replace infinite limits of angles in ``low`` and ``high``.
+
+    An angle without limits gets -pi and pi. If only one limit is infinite, it is set a full turn from the other limit.
+    """
     for c in angle_columns(robot).tolist():
         if low[c] == -inf and high[c] == inf:
             low[c], high[c] = -pi, pi
@@ -201,7 +204,10 @@ def limit_turns(robot: Robot, low: Array, high: Array) -> None:
 
 
 def _below(robot: Robot, link: int, joint: int) -> bool:
-    """Return whether a link is the child of a joint, or a descendant of the child. A joint has its child's number."""
+    """Return whether a link is the child of a joint, or a descendant of the child.
+
+    ``link`` is the index of the link, and ``joint`` is the index of the child of the joint.
+    """
     while link >= 0:
         if link == joint:
             return True

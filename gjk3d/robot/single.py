@@ -1,8 +1,8 @@
 """`Checker.free` and `Checker.distances` of one configuration as builtins, which call the kernels directly.
 
-The Python method prepares a record: an array of words, which are addresses and integers of 8 bytes, for the present
-state of the checker. The builtin computes the result from the record if the state has not changed and no other thread
-uses the cell at the same time. Otherwise it calls the Python method.
+The Python method prepares a record for the present state of the checker. A record is an array of words of 8 bytes,
+which are addresses and integers. The builtin computes the result from the record. It calls the Python method if the
+state has changed, or if another thread computes with the same checker.
 """
 
 from __future__ import annotations
@@ -168,7 +168,11 @@ def distances_at(quick: int, numbers: int, within: int) -> int:
 
 @builtin
 def checker_distances(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the address of the result of `Checker.distances`. `builtin` describes the arguments."""
+    """Return the address of the result of `Checker.distances`. CPython calls this function by its vectorcall protocol.
+
+    ``words`` is the address of the builtin's constants, ``args`` of the array of arguments, and ``names`` of the tuple
+    of keywords, or 0. ``checker`` is an address too. ``nargs`` is the number of positional arguments.
+    """
     record = py.word(checker + py.word(words + 8 * PREPARED))
     is_named = names != 0 and nargs == 1 and py.word(names + py.SIZE) == 1
     if is_named:
@@ -190,7 +194,11 @@ def checker_distances(words: int, checker: int, args: int, nargs: int, names: in
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the address of the result of `Checker.free`. `builtin` describes the arguments."""
+    """Return the address of the result of `Checker.free`. CPython calls this function by its vectorcall protocol.
+
+    ``words`` is the address of the builtin's constants, ``args`` of the array of arguments, and ``names`` of the tuple
+    of keywords, or 0. ``checker`` is an address too. ``nargs`` is the number of positional arguments.
+    """
     record = py.word(checker + py.word(words + 8 * PREPARED))
     if names == 0 and nargs == 1 and record != 0 and record != py.constant(py.NONE):
         quick = py.word(py.word(py.items_of(record)) + py.DATA)
@@ -208,7 +216,11 @@ def checker_free(words: int, checker: int, args: int, nargs: int, names: int) ->
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `gjk3d.robot.Checker` by name, each with a function that returns its words."""
+    """Return the builtin of each replaced method of `gjk3d.robot.Checker`, by the name of the method.
+
+    The second item of each value is a function that returns the builtin's constants: offsets of fields in a checker,
+    and a keyword.
+    """
     return {
         "free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_settings")]),
         "distances": (

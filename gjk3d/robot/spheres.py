@@ -1,10 +1,10 @@
-"""Spheres that cover the links of a robot, for planners that accept only spheres. Cover and excess are proven.
+"""Spheres that provably cover the links of a robot, for planners that accept only spheres.
 
 The box around a link is divided into cubes. For each cube that may intersect a body, a sphere must contain the ball
 around the cube. The radius r of a sphere must satisfy r + d <= excess, where d is an upper bound of the signed distance
 of the centre from a body. The distance from a body is 1-Lipschitz, so no point of the sphere is farther from the body
 than r + d. The spheres are chosen greedily: the next sphere covers the most of the remaining cubes (Chvatal 1979). Then
-each sphere is shrunk to the cubes that it covers first.
+each sphere is shrunk to those of its cubes that no earlier sphere covers.
 """
 
 from __future__ import annotations
@@ -232,10 +232,10 @@ def choose_greedily(
 ) -> int:
     """Choose points that together reach all points, and return their number.
 
-    A point reaches all points within its ``reach`` (n,). The indices of the chosen points are written to ``chosen``.
-    The position in ``chosen`` of the point that reaches each point is written to ``owner`` (n,). ``choice`` contains
-    the indices of candidates, ``gains`` upper bounds of the number of points that each candidate reaches, and ``open_``
-    the indices of all points. Points that no candidate reaches become candidates in the order of their reach.
+    A point reaches all points within the distance ``reach`` (n,). The indices of the chosen points are written to
+    ``chosen``. ``owner[i]`` becomes the index in ``chosen`` of the point that reaches point i. ``choice`` contains the
+    indices of candidates, ``gains`` upper bounds of the number of points that each candidate reaches, and ``open_`` the
+    indices of all points. Points that no candidate reaches become candidates, those with the largest reach first.
     """
     count, made = open_.shape[0], plain(0)
     while count > 0:

@@ -33,7 +33,7 @@ class AllowedPair(NamedTuple):
     Attributes
     ----------
     link_a, link_b : str
-        Names of the links, in the order of the links.
+        Names of the links. The first one comes earlier in `AllowedPairs.links`.
     reason : str
         The reason why the pair may touch. `AllowedPairs` lists the reasons.
 
@@ -427,8 +427,8 @@ def read_groups(top: Place) -> Groups:
 def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the joints of each group in the order of q, and the names in groups that the robot does not have.
 
-    A link in a group adds the joint above it. A chain adds the joints between its two links. Joints without numbers in
-    q are left out. These are fixed joints, and joints that mimic another joint.
+    A link in a group adds the joint above it. A chain adds the joints between its two links. Joints without a value
+    in q are left out. These are fixed joints, and joints that mimic another joint.
     """
     tree = _Tree(robot, file_groups)
     members = {name: set(tree.joints_of(name, group)) for name, group in file_groups.groups.items()}

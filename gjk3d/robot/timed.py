@@ -47,7 +47,7 @@ Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]] | tuple[Any, V
 
 
 class _Mover(NamedTuple):
-    """The motion of an obstacle by a prismatic and a revolute joint, and the pose of its shape in their frame."""
+    """The motion of an obstacle by a prismatic and a revolute joint, and the pose of the obstacle in their frame."""
 
     velocity: Array  #: (3,) velocity of the centre of rotation, in world axes
     turn: Array  #: (3,) angular velocity, in world axes
@@ -62,7 +62,8 @@ def clocked(
 ) -> tuple[Cell, float]:  # fmt: skip
     """Return the cell of a robot with moving obstacles, and the greatest speed or angular speed of an obstacle.
 
-    ``times`` is the start and the end. The last number of a configuration of the cell is the time since the start.
+    ``times`` is the start and the end of the motion. A configuration of the cell consists of the joint values and the
+    time since the start.
     """
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
     clock_base = base.with_pairs(base.pairs, _with_carriers(base.robot, list(movers.values()), times[1] - times[0]))
@@ -231,7 +232,7 @@ class TrajectoryClearance(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A part of a trajectory, as curves, and the cell that checks these curves."""
+    """A time interval of a trajectory, as curves, and the cell (robot and obstacles) in which they are checked."""
 
     cell: Cell
     robot: Robot  #: the robot without the links of moving obstacles
@@ -269,9 +270,10 @@ class Stretch(NamedTuple):
 
 
 class TimedQuery:
-    """A trajectory of a robot, divided into stretches of time. The cells of all stretches have the same pairs.
+    """A trajectory of a robot, divided into stretches of time.
 
-    The cell of a stretch is built at its first use, since a collision in an early stretch ends the query.
+    Each stretch has its own cell, which has the robot, the obstacles and their pairs. All cells have the same pairs.
+    A cell is built at its first use, since a collision in an early stretch ends the query.
     """
 
     def __init__(
@@ -438,7 +440,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The nearest configuration so far: its row of results of `narrow.solve`, its time, and the number of its pair."""
+    """The nearest configuration so far: the result of `narrow.solve` as a row, the time, and the index of the pair."""
 
     row: Array
     time: float

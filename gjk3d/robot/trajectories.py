@@ -262,7 +262,7 @@ def _of_parts(paths: Mapping[str, Any], robot: Robot) -> Trajectory:
 
 
 def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
-    """Return the parts of a trajectory between increasing times."""
+    """Return the pieces of a trajectory between each two successive ``times``, which increase."""
     knots = np.union1d(trajectory.times, times)
     knots = knots[(times[0] <= knots) & (knots <= times[-1])]
     controls, loose = _recut(trajectory, knots, max(2, trajectory._controls.shape[1] - 1))
@@ -297,7 +297,10 @@ def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Ar
 
 
 class Parts:
-    """The curves of a trajectory and the times of their ends. Long curves are divided: joints turn little on each."""
+    """The curves of a trajectory, and the times of their ends.
+
+    Long curves are divided, so that angles change little on each curve.
+    """
 
     __slots__ = ("_off", "curves", "times")
 

@@ -251,7 +251,7 @@ def transform(place: Place | None) -> Array:
 
 
 class Tree(NamedTuple):
-    """The links in order of their numbers, the joint above each link, the columns of q of each joint, and the chain."""
+    """A robot's links, the joint above each link, the columns of q by joint, and all joints as arrays."""
 
     links: tuple[str, ...]
     above: tuple[Joint | None, ...]
@@ -357,7 +357,7 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
         if follows is None:
             raise ParseError(
                 f"{where}, which is not a joint of the file. Correct the name, or remove the <mimic> so that the joint "
-                "gets its own number"
+                "gets its own value"
             )
         if follows.name in chain:
             raise ParseError(f"{where}, which follows {joint.name!r} in turn. Remove one <mimic> of this loop")

@@ -4,16 +4,17 @@ A scene caches its pairs with near boxes, and for each pair a separating axis or
 the cached axis or faces first, and uses them only if they prove its result. The boxes of the cached pairs are enlarged
 by a distance. When an object has moved farther, the pairs are searched again.
 
-EPA's last surface consists of points of A - B, is closed, and encloses the origin. After a motion the same points of A
-and B are again points of A - B, and only the shape of the surface differs. If no point moved by more than m, each face
-is at most m nearer to the origin than before. Only the few nearest faces are stored and moved. All other faces were at
-least a stored distance from the origin, and are now at least this distance minus m from it.
+EPA's last surface is closed, encloses the origin, and has points of A - B as corners. Each corner is the difference of
+a point of A and a point of B. After a motion the differences of the same points are again in A - B, so only the shape
+of the surface changes. If no point moved by more than m, each face is at most m nearer to the origin than before. Only
+the few nearest faces are stored and moved. All other faces were at least a stored distance from the origin, and are now
+at least this distance minus m from it.
 
 The surface still encloses the origin: while its points move along straight lines, the origin cannot cross a face whose
 distances from the origin before and after the motion are more than m in total.
 
-The nearest face proves a lower bound of the depth, and the support point along its normal an upper bound. If both
-differ by too much, the query runs without the cache.
+The nearest face proves a lower bound of the depth, and the support point along its normal an upper bound. If these two
+bounds differ by too much, the query runs without the cache.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ _WIDTH = 16.0  #: greatest width of the bounds of a depth that the cache proves;
 
 @kernel
 def store_faces(c: Cores, workspace: Workspace, cache: Array, k: int) -> None:
-    """Store the nearest faces of EPA's last polytope in row k. Without a polytope in the workspace the row is empty."""
+    """Store the nearest faces of the last polytope of EPA in row k of ``cache``, or none if there is no polytope."""
     p = polytope_in(workspace)
     faces, count, other_faces = p.mark[capacity(workspace)], 0, inf
     for f in range(faces):
@@ -131,7 +132,10 @@ def most_moved(c: Cores, cache: Array, k: int) -> float:
 
 @kernel
 def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the corner in column ``at`` of row k as a point of A - B, and its points of A and of B, in A's frame."""
+    """Return a corner in row k of ``cache`` as a point a - b, and its points a of A and b of B, in A's frame.
+
+    ``at`` is the first column of the corner.
+    """
     a = (cache[k, at], cache[k, at + 1], cache[k, at + 2])
     b = place(c.m, (cache[k, at + 3], cache[k, at + 4], cache[k, at + 5]))
     return sub(a, b), a, b
@@ -139,7 +143,7 @@ def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3
 
 @kernel
 def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
-    """Return a lower bound of the depth (0 if none is proven), and the normal of the nearest face in row k."""
+    """Return a proven lower bound of the depth, or 0, and the normal of the nearest face in row k of ``cache``."""
     moved = most_moved(c, cache, k)
     least, n = inf, (0.0, 0.0, 0.0)
     for r in range(int(cache[k, 0])):
@@ -165,7 +169,7 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
 
 @kernel
 def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
-    """Return the length of the ray from the origin along n to the face in row k that it pierces, or -1 without one.
+    """Return the distance from the origin along n to the pierced face in row k of ``cache``, or -1 without one.
 
     The corners of this face are written to ``s``.
     """
@@ -195,7 +199,7 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
 
 @kernel
 def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
-    """Return the depth in the form of `epa`: CLOSED if the nearest face in row k proves the depth, else OUTSIDE."""
+    """Return the depth. Its code is CLOSED if the nearest face in row k of ``cache`` proves the depth, else OUTSIDE."""
     key, n = nearest_face(c, cache, k)
     if key > 0.0:
         w, _, _ = support_pair(c, n)
@@ -255,7 +259,7 @@ class PairCache(NamedTuple):
 def moves(
     boxes: Array2, links: Ints2, births: Ints1, version: int, before: Array2
 ) -> tuple[float, float, float, float]:
-    """Return the greatest motion, its mean over moved boxes, its mean over all boxes, and the mean length of a box.
+    """Return the greatest motion, the mean motion of moved boxes and of all boxes, and the mean length of a box.
 
     The motion of a box is the greatest change of one of its six coordinates since ``before``. Only boxes of objects
     that already existed in ``version`` are counted. The mean length is over the three axes of all boxes.
@@ -435,7 +439,7 @@ class Memory:
     # --- queries -------------------------------------------------------------------------------------------------
 
     def collisions(self, query: SceneQuery, margin: float) -> Ints:
-        """Return the pairs of slots that collide with a margin, see `SceneQuery.collisions`."""
+        """Return the pairs of objects that collide with a margin, as slots (n, 2), see `SceneQuery.collisions`."""
         outcomes = self._outcomes(query, self._rows(query), margin, False)
         self._decide((outcomes == UNSURE).nonzero()[0], query, margin, outcomes)
         hits: Ints = self.pairs[outcomes != 0]

@@ -28,7 +28,7 @@ from gjk3d.units import rescaling
 
 
 def planes_of(shape: Any) -> list[tuple[float, ...]]:
-    """Return half-spaces (normal, offset) whose intersection contains an unbounded shape, none for a bounded shape."""
+    """Return half-spaces (normal, offset) whose intersection contains an unbounded shape, or [] for a bounded shape."""
     if shape._kind & Kind.PLANES:
         above = (*shape.normal.tolist(), float(shape.offset))
         return [above] if shape._sides == 1.0 else [above, tuple(-x for x in above)]
@@ -135,7 +135,7 @@ class Objects:
         return slot
 
     def insert(self, name: str, shape: Collider, group: int, mask: int) -> None:
-        """Add an object in the next slot. Its arguments are checked, and its pose is already in ``rows``."""
+        """Add an object in the next slot. The caller has checked the arguments and written the pose to ``rows``."""
         if self._free:
             slot = self._free.pop()
             self.names[slot] = name
@@ -267,7 +267,7 @@ class Objects:
         """Return the scene in the form of the kernels.
 
         ``fresh`` is the slot whose box is still to be fitted, or -1. With ``ordered``, the result has the ranks of the
-        names. ``floors`` and ``bits`` replace those of the scene. ``shift`` is the number of the first shape.
+        names. ``floors`` and ``bits`` replace those of the scene. ``shift`` is the index of the scene's first shape.
         """
         tree, ranks = self.tree, self.ranks if ordered else _NONE
         bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
@@ -321,7 +321,7 @@ class Objects:
         return boxes
 
     def visitor(self, shape: Collider, pose: Any) -> int:
-        """Return the slot of a visitor: a shape at a pose that is the target of a query, and not in the tree."""
+        """Return the slot of a visitor. This is a shape at a pose that is the target of a query, but not an object."""
         cached, slot = self._visitor
         if cached is not shape:
             slot = self._place_visitor(shape, slot)

@@ -1,7 +1,8 @@
-"""Kernels that search near pairs, colliding pairs and the nearest pair of a scene, with the narrow phase included.
+"""Kernels that find near pairs, colliding pairs and the nearest pair of a scene, including the narrow phase.
 
-`Shapes` and `Side` are a scene in the form that the kernels expect: shapes, slots, boxes in a tree, and unbounded
-objects, which are without boxes. A search ends when its list is full, and the next call continues from its state.
+`Shapes` and `Side` are a scene in the form that the kernels expect: packed shapes, and objects with their boxes in a
+tree. Unbounded objects have no boxes. The slot of an object is its row in all arrays. A search pauses when its list is
+full, and the next call continues it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _MOST_STEPS = 1 << 18  #: greatest number of pairs of nodes in one call, so that
 
 
 class Shapes(NamedTuple):
-    """All distinct shapes in joined arrays."""
+    """All distinct shapes, packed into common arrays."""
 
     ints: Ints1
     floats: Array1
@@ -101,19 +102,22 @@ def groups_match(bits_a: Ints, i: int, bits_b: Ints, j: int) -> bool:
 
 @inlined
 def number_at(side: Side, slot: int) -> int:
-    """Return the number of the shape in a slot."""
+    """Return the index of the shape of the object in a slot."""
     return int(side.which[slot] + side.shift)
 
 
 @kernel
 def core_of(shapes: Shapes, number: int) -> Core:
-    """Return the packed shape with this number."""
+    """Return the packed shape with the index ``number``."""
     return Core(shapes.ints[shapes.table[number, _INTS] :], shapes.floats[shapes.table[number, _FLOATS] :])
 
 
 @kernel
 def cores_of_two(shapes: Shapes, a: int, row_a: Array, b: int, row_b: Array) -> tuple[Cores, bool]:
-    """Return the cores of shapes a and b at pose rows, in the order of the kernels, and whether A and B are swapped."""
+    """Return the cores of shapes a and b at pose rows, and whether they are swapped.
+
+    The order of the cores depends on the shapes and poses, but not on the order of the arguments.
+    """
     rank_a, rank_b = shapes.table[a, _RANK], shapes.table[b, _RANK]
     core_a, core_b = core_of(shapes, a), core_of(shapes, b)
     if rank_a > rank_b or (rank_a == rank_b and comes_later(row_a, row_b)):
@@ -177,7 +181,7 @@ def cores_on_floor(shapes: Shapes, side: Side, floor: int, guests: Side, slot: i
 
 @inlined
 def first_above(guests: Side, only: int, stack: Ints) -> int:
-    """Initialise a stack with the slot ``only``, or the root if it is negative. Return the height of the stack."""
+    """Initialise a stack with the slot ``only``, or the root if ``only`` is negative; return the stack's height."""
     stack[0, 0] = only if only >= 0 else guests.state[ROOT]
     return 1 if stack[0, 0] >= 0 else 0
 
@@ -220,7 +224,7 @@ def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, mar
 
 @inlined
 def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away: float) -> int:
-    """Append a pair of slots, the lower rank first if there are ``ranks``; return the new number of pairs."""
+    """Append a pair of slots; return the new number of pairs. If there are ``ranks``, the lower rank comes first."""
     if ranks.shape[0] > 0 and ranks[j] < ranks[i]:
         i, j = j, i
     hits.pairs[count, 0], hits.pairs[count, 1], hits.pairs[count, 2] = i, j, outcome
@@ -308,13 +312,13 @@ def near_pairs(
     shapes: Shapes, a: Side, b: Side, only: int, keys: Ints1, margin: float, how: int, again: bool, solver: Solver,
     hits: Hits,
 ) -> int:  # fmt: skip
-    """Write pairs of slots, of two scenes or within one scene, that are up to a margin apart; return their number.
+    """Write the pairs of objects up to a margin apart, as slots, and return their number.
 
+    ``a`` and ``b`` are two scenes, or twice the same scene if the shift of b is 0.
     ``how`` is the kind of search. LIST writes the pairs whose boxes are near. TEST writes the pairs that collide and
     the pairs that the kernels do not solve, as UNSURE. FIRST does the same, but ends at the first certain collision and
     returns CERTAIN. If the list is full or the search is long, the result is -2 minus the number of pairs, and a call
-    with ``again`` continues the search. If ``only`` is not negative, it is the only slot of the second scene that is
-    searched. If the shift of the second scene is 0, both scenes are the same.
+    with ``again`` continues the search. If ``only`` is not negative, it is the only slot of b that is searched.
     """
     state = hits.state
     if not again:
@@ -367,7 +371,7 @@ def gap(boxes: Array, i: int, boxes_b: Array, j: int) -> float:
 
 @inlined
 def take_over(swapped: bool, out: Array, flags: Ints) -> None:
-    """Copy the result in row 1 to row 0. If A and B were ``swapped``, it is mirrored first."""
+    """Copy the result in row 1 to row 0. If A and B were ``swapped``, they are exchanged first."""
     if swapped:
         mirror(out, plain(1))
     for k in range(FLOATS):
@@ -388,7 +392,7 @@ def write_matrix(rows: Array, k: int, out: Array) -> None:
 
 @kernel
 def order_last(boxes: Array, boxes_b: Array, stack: Ints, low: int, high: int) -> None:
-    """Move the pair of nodes with the nearest boxes to the top of the stack. New pairs are at low to high - 1."""
+    """Move the nearest pair of nodes in the rows low to high - 1 of the stack to the last of these rows."""
     for k in range(low, high - 1):
         distance = gap(boxes, stack[k, 0], boxes_b, stack[k, 1])
         if distance < gap(boxes, stack[high - 1, 0], boxes_b, stack[high - 1, 1]):
@@ -455,12 +459,12 @@ def nearest(
     shapes: Shapes, side: Side, side_b: Side, only: int, keys: Ints1, within: float, workspace: Workspace, stack: Ints2,
     answer: Answer,
 ) -> int:  # fmt: skip
-    """Write the signed distance of the nearest pair to row 0 of ``answer``. Ties go to the pair of lower rank.
+    """Write the signed distance of the nearest pair to row 0 of ``answer``. Ties go to the pair whose names sort first.
 
     Returns 1, NONE if all pairs are proven to be farther apart than ``within``, or UNKNOWN if the kernels cannot solve
-    a pair. Within one scene the slot of lower rank is A. The last sixteen numbers of row 0 of ``out`` are the pose of
-    A, those of row 1 the pose of B. The last two integers of row 0 of ``flags`` are the slots of A and B, those of row
-    1 the numbers of their shapes. The rest of row 1 is scratch. See `near_pairs` for the other arguments.
+    a pair. Within one scene A is the object whose name sorts first. The last sixteen numbers of row 0 of ``out`` are
+    the pose of A, those of row 1 the pose of B. The last two integers of row 0 of ``flags`` are the slots of A and B,
+    those of row 1 the indices of their shapes. The rest of row 1 is scratch. See `near_pairs` for the other arguments.
     """
     within_one, ranks, ranks_b, out, flags = side_b.shift == 0, side.ranks, side_b.ranks, answer.out, answer.flags
     boxes, links, rows, bits = side.boxes, side.links, side.rows, side.bits

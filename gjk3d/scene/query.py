@@ -222,7 +222,7 @@ class _Scratch:
 
 
 def search_scratch(rows: int) -> tuple[Solver, Hits]:
-    """Return this thread's workspace for the narrow phase, and its lists of pairs with a stack of at least ``rows``."""
+    """Return scratch memory of this thread: a solver, and a list of pairs with a stack of at least ``rows`` rows."""
     scratch = _Scratch()
     if len(scratch.hits.stack) < rows:
         scratch.hits = scratch.hits._replace(stack=np.empty((rows, 2), dtype=np.int64))
@@ -236,8 +236,8 @@ _OVERLAPPING = (int(Status.OVERLAPPING), 0, 1, 0)  #: row of ``flags`` for an ov
 class Answers:
     """The signed distances of n pairs.
 
-    ``pairs`` (n, 2) are slots, ``numbers`` (n, 2) the numbers of their shapes, ``table`` the rows of the pairs for the
-    kernels, and ``out`` and ``flags`` the results as `gjk3d.narrow.solve.solve` writes them.
+    ``pairs`` (n, 2) are the slots of the objects, and ``numbers`` (n, 2) are the indices of their shapes. ``table`` is
+    the input of the kernels, a row for each pair. ``out`` and ``flags`` are the output of `gjk3d.narrow.solve.solve`.
     """
 
     __slots__ = ("flags", "numbers", "out", "pairs", "table")
@@ -286,8 +286,9 @@ class PairPoses:
 class SceneQuery:
     """A query of the pairs within one scene, or between two scenes ``mine`` and ``theirs``.
 
-    If ``only`` is not negative, only pairs with the object in this slot are searched. ``visits`` means that this slot
-    is that of a visitor (`Objects.visitor`). With ``ordered``, the objects of a pair are in the order of their names.
+    If ``only`` is not negative, only pairs with the object in this slot are searched. ``visits`` means that this
+    slot has a visitor, a shape at a pose that is no object of the scene. With ``ordered``, the objects of a pair are in
+    the order of their names.
     """
 
     def __init__(
@@ -318,7 +319,10 @@ class SceneQuery:
         return packed(self.store), a, b, only, mine.keys
 
     def _next(self, margin: float, how: int, again: bool) -> tuple[int, Hits]:
-        """Start a search, or continue it; return the result of `near_pairs` and its list, valid until the next call."""
+        """Start a search, or continue it if ``again``; return the result of `near_pairs` and its list.
+
+        The list is valid until the next call.
+        """
         # the stack has three rows per level of one tree, or two rows per level of both trees
         solver, hits = search_scratch(len(self.mine.tree.links) + len(self.theirs.tree.links) + 4)
         count = near_pairs(*self._sides, margin, how, again, solver, hits)
@@ -341,12 +345,12 @@ class SceneQuery:
         yield count, hits
 
     def blocks(self, within: float) -> Iterator[tuple[Ints, Array]]:
-        """Yield blocks of pairs of slots whose boxes are at most ``within`` apart, and lower bounds of distances."""
+        """Yield the result of `near` in blocks."""
         for count, hits in self._lists(within, LIST):
             yield hits.pairs[:count, :2].copy(), hits.gaps[:count].copy()
 
     def near(self, within: float) -> tuple[Ints, Array]:
-        """Return the pairs of slots whose boxes are at most ``within`` apart, and lower bounds of their distances."""
+        """Return the pairs of slots with boxes at most ``within`` apart, and lower bounds of their distances."""
         pairs, gaps = zip(*self.blocks(within), strict=True)
         return np.concatenate(pairs), np.concatenate(gaps)
 
@@ -365,7 +369,7 @@ class SceneQuery:
         return False
 
     def collisions(self, margin: float) -> Ints:
-        """Return all pairs of slots that collide with a margin, see `gjk3d.collide`."""
+        """Return all pairs of objects that collide with a margin, as slots (n, 2), see `gjk3d.collide`."""
         blocks = []
         for count, hits in self._lists(margin, TEST if self.workers == 1 else LIST):
             pairs = hits.pairs[:count].copy()
@@ -390,7 +394,7 @@ class SceneQuery:
         return sorted((b, a) if b < a else (a, b) for a, b in named) if self.theirs is self.mine else sorted(named)
 
     def keys(self, pairs: Ints) -> Ints:
-        """Return an integer for each pair of slots. Pairs that are sorted by it are sorted by their names."""
+        """Return an integer for each pair of slots. The order of these integers is the order of the names."""
         first, second = self.mine.ranks[pairs[:, 0]], self.theirs.ranks[pairs[:, 1]]
         if self.theirs is self.mine:
             first, second = np.minimum(first, second), np.maximum(first, second)
@@ -421,7 +425,7 @@ class SceneQuery:
     # --- the narrow phase -------------------------------------------------------------------------------------------
 
     def numbers(self, pairs: Ints) -> Ints:
-        """Return the numbers of the shapes (n, 2) in the store, for pairs of slots."""
+        """Return the indices of the shapes in the store, (n, 2), for pairs of slots."""
         numbers = np.empty((len(pairs), 2), dtype=np.int64)
         numbers[:, 0], numbers[:, 1] = self.mine.which[pairs[:, 0]], self.theirs.which[pairs[:, 1]]
         if self.theirs is not self.mine:
@@ -429,7 +433,7 @@ class SceneQuery:
         return numbers
 
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
-        """Return the numbers of the shapes of pairs of slots, and the rows of the pairs for the kernels."""
+        """Return the indices of the shapes for pairs of slots, and the table of pairs that the kernels read."""
         numbers = self.numbers(pairs)
         at = pairs if self.theirs is self.mine else pairs + (0, len(self.mine.rows))
         return numbers, self.store.table(numbers, at)
@@ -493,14 +497,17 @@ class SceneQuery:
         return self.distances(pairs[self.by_name(pairs)], within, narrow.UNSIGNED).within(within)
 
     def least_possible(self, pairs: Ints) -> Array:
-        """Return lower bounds of the signed distances of pairs of slots, from the roots of the trees of bodies."""
+        """Return lower bounds of the signed distances of pairs of slots, from the boxes around the whole objects."""
         from gjk3d.bodies.parts import least_possible  # loaded where there is a mesh or the like
 
         numbers, table = self.table(pairs)
         return least_possible(self.store.shapes, numbers, self.rows, table[:, _POSES])
 
     def settled(self, answers: Answers, within: float) -> Answers:
-        """Return results whose bits do not depend on the search radius. Distances of bodies are computed again."""
+        """Return the results with bits that do not depend on the search radius.
+
+        For this, distances of separated non-convex bodies are computed again.
+        """
         mixed = self.by_kind(answers.numbers)[1]
         again = mixed[answers.out[mixed, 1] > 0.0]
         if len(again):
@@ -593,11 +600,11 @@ def nearest(query: SceneQuery, count: int | None, within: float) -> Answers:
 def _nearest_of(
     pairs: Ints, bounds: Array, size: int, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
-    """Return the ``count`` nearest of the solved pairs ``best`` and of ``pairs``, and the distance of the last of them.
+    """Return the ``count`` nearest pairs of ``best`` and ``pairs`` together, and the greatest of their distances.
 
-    ``bounds`` are lower bounds of the distances of ``pairs``. Pairs are solved in blocks in the order of their bounds.
-    The first block has ``size`` pairs, and each block has twice as many as the block before, except blocks of one pair.
-    No pair is solved beyond ``worst``, the distance of the last pair so far.
+    ``best`` are solved pairs, and ``bounds`` are lower bounds of the distances of ``pairs``. Pairs are solved in
+    blocks, in the order of their bounds. The first block has ``size`` pairs, and each block has twice as many as the
+    one before. With a ``size`` of 1 every block has one pair. No pair beyond the distance ``worst`` is solved.
     """
     order = bounds.argsort(kind="stable")
     while len(order):
@@ -623,7 +630,7 @@ def nearest_cached(solved: Answers, mixed: Ints, query: SceneQuery, count: int, 
 
 
 def _least(answers: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
-    """Return the ``count`` nearest pairs, and the distance of the last of them, or ``worst`` for fewer pairs."""
+    """Return the ``count`` nearest pairs, and the greatest of their distances, or ``worst`` for fewer pairs."""
     if count is not None and len(answers) >= count:
         last = float(np.partition(answers.out[:, 0], count - 1)[count - 1])
         # lower bounds are at most ``worst``, but a distance may exceed it by rounding

@@ -74,7 +74,7 @@ def nearer_hit(
     shapes: Shapes, side: Side, faces: Faces, slot: int, starts: Array, directions: Array, k: int,
     far: float, first: First, wide: WideStack,
 ) -> First:  # fmt: skip
-    """Return the nearer of the first hit so far and the hit of ray k with a slot. Ties go to the lower rank."""
+    """Return the nearer of ``first`` and the hit of ray k with the object in a slot. Ties go to the first name."""
     number = number_at(side, slot)
     begin, count = faces.spans[number, 0], faces.spans[number, 1]
     if begin < 0:

@@ -330,7 +330,7 @@ class Shape(Collidable):
 
     @property
     def _order(self) -> tuple[bytes, bytes]:
-        """A total order of shapes by their kernel data, the same in every process."""
+        """A key that sorts shapes by their kernel data, the same in every process."""
         return self._cached("order", lambda: layout.order(*self._packed))
 
     # --- common interface ------------------------------------------------------------------------------------------

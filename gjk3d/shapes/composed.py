@@ -361,9 +361,9 @@ class Composed(Shape):
 def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
     """Return a table, the users' functions, and all floats of terms.
 
-    A row of the table describes a part: index of its term, kind, vertex count, number of its floats. If the part is a
-    user's function, the index of this function replaces the vertex count. The floats are the matrix, the offset and the
-    numbers of each part.
+    A row of the table describes a part: the index of its term, its kind, its vertex count, and the count of the numbers
+    of its primitive. If the part is a user's function, the index of this function replaces the vertex count. The floats
+    of a part are the matrix and the offset of its placement, then the numbers of its primitive.
     """
     table, numbers = [], []
     functions: list[Any] = []

@@ -73,7 +73,7 @@ class Sphere(Curved):
         return Sphere(self.radius + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a sphere for equal factors, else an ellipsoid; see `Shape.scaled`."""
+        """Return a sphere if the factors are equal in size, else an ellipsoid; see `Shape.scaled`."""
         f = np.abs(factors3(factors))
         return Sphere(self.radius * f[0]) if np.all(f == f[0]) else Ellipsoid(self.radius * f)
 

@@ -1,12 +1,13 @@
 """The layout of a shape for the kernels, and the terms of composed shapes.
 
-A shape is two flat arrays. The module also defines the range of lengths that the kernels support.
+A shape is a core inflated by a radius, stored as two flat arrays of integers and floats. The module also defines the
+range of lengths that the kernels support.
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         for a composed shape 5 ints per part: term, kind, vertex count, offset of its numbers, offset of its placement
         for a user's support mapping the vertex count is the address of the function
-        for a large hull the part count is the grid size of its table of directions, and the nodes of the table follow,
-        see `gjk3d.geometry.points`
+        for a large hull the part count is the grid size of its table of directions, see `gjk3d.geometry.points`;
+        the nodes of the table follow
 floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers of the core
         rho is a bound of the distance of the core's points from its centre
         slack is a bound of the distance between the stored core and the exact shape
@@ -47,7 +48,7 @@ PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a transl
 
 
 class Core(NamedTuple):
-    """One shape for the kernels: views of the two arrays that start at the shape. Only kernels create it."""
+    """One shape for the kernels: views of the joined arrays that begin at this shape. Only kernels create a Core."""
 
     ints: Ints1
     floats: Array1

@@ -191,9 +191,9 @@ _NO_PLANE = 1e-14
 def minimal_ball(points: Array) -> tuple[Array, float]:
     """Return the centre and the radius of the smallest ball that contains all points, (n, 3) with n >= 1.
 
-    The relative error of the radius is about 1e-15. It is rounded up, so that the ball contains all points. The
-    pivoting is that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to the
-    few points that determine the ball, and the smallest ball of these points is searched among all their subsets.
+    The radius is rounded up, so that the ball contains all points. Its relative error is about 1e-15. The pivoting is
+    that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to the few points
+    that determine the ball. All subsets of these points are then searched for the new smallest ball.
     """
     local, origin, exponent = about_unit_size(points)
     center = np.zeros(3)
@@ -236,10 +236,11 @@ def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
 
 @kernel
 def _smallest_ball(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
-    """Compute the smallest ball of the points whose indices are the first ``count``, at most five, of ``carriers``.
+    """Compute the smallest ball of at most five points.
 
-    Returns the number of points that determine the ball, its centre, and its squared radius. The indices of the
-    determining points are moved to the front of ``carriers``.
+    The first ``count`` entries of ``carriers`` are the indices of these points. Returns the number of points that
+    determine the ball, its centre, and its squared radius. The indices of the determining points are moved to the front
+    of ``carriers``.
     """
     best, center, chosen = inf, (0.0, 0.0, 0.0), 1
     for size in range(1, 5):
@@ -410,7 +411,7 @@ def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Ar
 def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -> int:
     """Write a unit vector orthogonal to each pair of edges that are not parallel, and return the number of vectors.
 
-    They are written to ``normals``, and the extents of the points along them to ``widths[0]``.
+    The vectors are written to ``normals``, and the extents of the points along the vectors to ``widths[0]``.
     """
     count = 0
     for i in range(edges.shape[1]):
@@ -441,7 +442,7 @@ def tightest(
 ) -> None:  # fmt: skip
     """Write the axes of the smallest box into the rows of ``axes``, which contain a rotation at the start.
 
-    The first ``faces`` normals belong to faces, and at most ``most`` different ones of these are tried. ``areas`` are
+    The first ``faces`` normals belong to faces. At most ``most`` of these are tried, without repeats. ``areas`` are
     the doubled area vectors of the faces. ``tried``, ``flat`` and ``index`` are scratch.
     """
     least = _floored(

@@ -179,7 +179,7 @@ class ConvexHull(Polytope):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Build the hull if `_later` created this shape, and return ``_vertices``."""
+            """Return ``_vertices``; the first access builds the hull. Other names raise AttributeError."""
             if name != "_vertices" or "source" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             self._build(self._cache["source"].points())

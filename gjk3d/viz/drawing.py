@@ -1,7 +1,7 @@
 """The content of a picture: bodies, markers, lines and dots with their colours, and the camera.
 
 The content consists of plain arrays and colours, and pages are made from it without OpenGL. Balls, rods and arrows are
-not pyvista's, since those are float32 and inexact at the scales 1e-9 and 1e6.
+computed here in float64, since pyvista's are float32 and inexact at the scales 1e-9 and 1e6.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0,
 
 
 class Solid(NamedTuple):
-    """Triangles. Without faces, the vertices are the ends of a segment, or a point."""
+    """The vertices and triangles of a solid. Without faces, the vertices are the ends of a segment, or a point."""
 
     vertices: Array
     faces: Ints
@@ -150,7 +150,10 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
 
 
 def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
-    """Return a solid of revolution, given with height 1 and radius 1, stretched between two points or k pairs."""
+    """Return a solid of revolution between two points, or a solid between each of k pairs of points.
+
+    ``surface`` is the solid with height 1 and radius 1.
+    """
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
     first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
@@ -339,7 +342,10 @@ class Drawing:
     ink: str = INK  #: colour of captions
 
     def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, *, key: str = "", **more: Any) -> None:
-        """Add a solid and its legend entry. Without faces the vertices are a point, or the ends of a segment."""
+        """Add a solid and its legend entry ``key``. Without faces the vertices are a point, or the ends of a segment.
+
+        ``more`` are other fields of `Item`.
+        """
         corners = np.asarray(faces, dtype=np.int64).reshape(-1, 3)
         self.items.append(Item(np.asarray(vertices, dtype=np.float64), corners, color, opacity, **more))
         if key:
@@ -411,7 +417,7 @@ class Drawing:
             self.key(text, color)
 
     def join(self, drawing: Drawing) -> None:
-        """Add another drawing to the panel. The camera shows both, and pairs in ``drawing`` get the next letters."""
+        """Add another drawing to the panel. The camera shows both. A second pair is renamed from A and B to C and D."""
         if self.items:
             for each in (self, drawing):
                 if not each.keys and each.words and each.items:
@@ -550,7 +556,7 @@ def direction(value: Any, what: str) -> Array:
 
 
 def upright(up: Array) -> Array:
-    """Return the rotation from axes with x to the right and z up to those of a world in which ``up`` is up."""
+    """Return the rotation, (3, 3), that turns the axes of a world with z up to those of a world with ``up`` up."""
     if up[2] > 0.5:
         return np.eye(3)
     return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y is up, as in glTF, and z to the camera

@@ -293,7 +293,7 @@ def _words(renderer: Any, actor: Any, halo: Any, window: tuple[int, int]) -> Wor
 
 
 def _has_letters(style: Any, row: str, rim: float) -> bool:
-    """Return whether VTK's font has all letters of a row. A missing letter is at most one pixel wide."""
+    """Return whether VTK's font has all letters of a row. VTK draws a missing letter at most one pixel wide."""
     edges = [extent(style, letter) for letter in set(row) if not letter.isascii()]
     return all(right - left > 2.0 * rim + 1.0 for left, right, _, _ in edges)
 

@@ -286,7 +286,7 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
 
 
 def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
-    """Return the legend of `movers_of` as texts and colours.
+    """Return the legend of the bodies from `movers_of` as texts and colours. ``hit`` is the text for marked bodies.
 
     Moving obstacles beyond the number of colours in the palette are left out.
     """
@@ -532,7 +532,7 @@ def _table_row(k: int, verdict: str, cells: Sequence[str]) -> str:
 
 
 def _play(report: SafetyReport) -> Play:
-    """Return an animation whose pictures show the least distances of the motions, then those of the rows."""
+    """Return an animation with a picture of the least distance in each motion, then in each row of the report."""
     checker = report.checker
     entries: list[SafetyMotion | SafetyRow] = [*report.motions, *report.rows]
     rows: Any = np.array([entry.place.configuration for entry in entries]).reshape(len(entries), -1)

@@ -324,7 +324,7 @@ def drawn_in(plotter: pyvista.Plotter) -> Drawing:
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
-    """Replace the painted items ``before`` by those of a drawing, and return these. Items in both remain painted."""
+    """Replace the painted items ``before`` by the items of a drawing, and return the new painted items."""
     mine = {id(item) for item in drawing.items}
     _remove(plotter, [entry for entry in before if id(entry[0]) not in mine])
     _DRAWN[plotter.renderer] = drawing

@@ -154,7 +154,10 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
 
 
 def _packed(page: str) -> Packed:
-    """Return a compressed page for the script `_LOADER`: base64 of its parts, and the size of each part in bytes."""
+    """Return a compressed page as base64, and the size in bytes of each part of the decompressed data.
+
+    The parts are the text of the page and the binary data in it. A script in the notebook joins them to the page.
+    """
     blobs: dict[bytes, int] = {}
 
     def out(match: re.Match[str]) -> str:
@@ -284,12 +287,20 @@ def show(
     size : (int, int)
         Width and height of the window or image in pixels.
     **options
-        Options of the kind of ``x``. These are ``axes`` and ``slice`` of a body, ``level`` and ``self_intersections``
-        of a mesh, ``length`` of poses, ``unit`` and ``surfaces`` of a Distance (``surfaces`` is a pair of the models
-        whose hulls were compared, or None), ``of`` of rays, bounding volumes, axes and gradients, ``image`` of rays of
-        a camera, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and ``level`` of
-        an Assembly, ``clash`` of a Report, and ``q`` and ``labels`` of a Robot or Checker. The error for any other
-        option lists the options of the kind.
+        Options that depend on the kind of ``x``. The error for any other option lists the options of the kind.
+
+        - solid: ``axes``, ``slice``. A Mesh also has ``level`` and ``self_intersections``.
+        - poses: ``length``
+        - Distance: ``unit``, ``surfaces``. ``surfaces`` is the pair of models whose hulls were compared, each a Mesh or
+          None.
+        - Axis, Gradient, RayHit, PointDistances, SweptVolume, bounding volume: ``of``, the object or pair of objects
+          that ``x`` was computed from
+        - RayHit of a camera: ``image``
+        - Impact: ``ghosts``
+        - Scene: ``margin``, ``contacts``
+        - Assembly: ``hull``, ``bodies``, ``level``
+        - Report: ``clash``
+        - Robot, Checker: ``q``, ``labels``
 
     Returns
     -------
@@ -564,7 +575,8 @@ def in_window(
     """Return the result of ``make``, called with the given plotter or a new window, and the path of a written file.
 
     Without a display the picture is saved, and stderr names the file if ``path`` is None. A notebook shows the picture
-    instead. ``what`` states the purpose of the window in these texts. ``begin`` is called before the window opens.
+    instead. ``what`` is the purpose of the window in these texts, for example " to drag in". ``begin`` is called with
+    the result before the window opens.
     """
     windowless = plotter is not None or _off_screen(off_screen) or path is not None
     target = new_plotter(off_screen=windowless, size=size) if plotter is None else plotter

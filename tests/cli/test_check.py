@@ -164,7 +164,7 @@ def test_a_pose_is_numbers_or_a_file_and_quarter_turns_are_exact(run, box, tmp_p
         ("1 0 0 0 0 1 0 0 0 0 1 0 5 0 0 1", ("--pose-b", "transposed")),
         ("nowhere.json", ("--pose-b", "'nowhere.json'")),
         ("bad.json", ("--pose-b", "bad.json", '{"pose": [1, 2, 3]}')),
-        ("true.json", ("true.json", "an entry is true")),
+        ("true.json", ("true.json", "the entry true is not a number")),
         ("broken.json", ("broken.json", "numbers")),
         ("object.npy", ("object.npy", "numbers")),
         ("huge.txt", ("huge.txt", "100000 bytes", "at most 65536")),

@@ -75,7 +75,7 @@ def test_quantized_positions_that_the_node_scales_are_read_rightly(save):
 
 
 STRAYS = {
-    "scene": ({"scene": 4}, "scene is 4, but there are 1 scenes, so it is damaged"),
+    "scene": ({"scene": 4}, "scene is 4, but there are 1 scenes, so the file is damaged"),
     "root": ({"scenes": [{"nodes": [0, 9]}]}, r"scenes\[0\]\.nodes is 9, but there are 1 nodes"),
     "mesh": ({"nodes": [{"mesh": -1}]}, r"nodes\[0\]\.mesh is -1, but there are 2 meshes"),
     "child": ({"nodes": [{"mesh": 0, "children": ["x"]}]}, r"nodes\[0\]\.children is x"),

@@ -114,7 +114,7 @@ class _Probe:
 
 
 def object_faults() -> list[str]:
-    """Return descriptions of the fields, other than those of arrays, that have other offsets than builtins expect."""
+    """Return descriptions of the fields whose offsets builtins do not expect. Fields of arrays are not checked."""
     items, letters, half, probe = (None, "b"), b"gjk3d of words", 0.5, _Probe()
     listed = [*items, half]
     probe.first, probe.second = items, letters

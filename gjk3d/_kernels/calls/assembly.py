@@ -311,7 +311,7 @@ class _Text:
 
 
 def words_of(name: str) -> str:
-    """Return the symbol of the words of a builtin, see `install`."""
+    """Return the symbol of the memory that contains the words of a builtin, see `install`."""
     return f"words of {name}"
 
 
@@ -410,7 +410,7 @@ def _argument(text: _Text, thing: str, kind: Any) -> list[str]:
 
 
 def _array(text: _Text, thing: str, kind: Any) -> list[str]:
-    """Append the reading of the array ``thing``, and return the fields of numba's array, which is without owner."""
+    """Append the reading of the array ``thing``; return the fields of a numba array that does not own its memory."""
     number, item = _ITEMS[str(kind.dtype)]
     text.need_type(thing, "ndarray")
     text.need(text.value(f"icmp eq i32 {text.field(thing, NDIM, 'i32')}, {kind.ndim}"))
@@ -433,7 +433,7 @@ def _array(text: _Text, thing: str, kind: Any) -> list[str]:
 def _object(text: _Text, value: str, fresh: str, kind: Any, context: Any) -> str:
     """Append the creation of the Python object of a kernel's result, and return the name of its value.
 
-    ``value`` is the result, ``fresh`` LLVM's type of it, and ``kind`` numba's type of it.
+    ``value`` is the kernel's result, ``fresh`` its LLVM type, and ``kind`` its numba type.
     """
     from numba import types
 
@@ -470,7 +470,7 @@ _CONSTANTS: dict[str, Any] = {
 
 
 class Place(NamedTuple):
-    """The address of a builtin's code, and the address of its words."""
+    """The addresses of a builtin's code and of its words, which `install` describes."""
 
     code: int
     words: int

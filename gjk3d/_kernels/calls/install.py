@@ -38,8 +38,8 @@ def is_usable() -> bool:
 def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
     """Return a decorator that replaces a function by the builtin ``by``.
 
-    The builtin passes unsupported calls to the function. The last word of the builtin is the function without its
-    decorators, for unsupported calls without keywords.
+    The builtin passes unsupported calls to the function that it replaces. If such a call has no keywords, the function
+    is called without its decorators. The undecorated function is an additional word, after those of ``words``.
     """
 
     def decorate(slow: Any) -> Any:
@@ -54,7 +54,7 @@ def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
 
 
 def methods(cls: type, by: dict[str, tuple[Builtin, Words]]) -> None:
-    """Replace methods of a class by builtins. ``by`` has the builtin and its words for each name of a method."""
+    """Replace methods of a class by builtins. ``by`` maps a method's name to its builtin and the builtin's words."""
     new = ctypes.pythonapi.PyDescr_NewMethod
     new.restype, new.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
     for name, (builtin, words) in by.items():
@@ -67,8 +67,8 @@ def methods(cls: type, by: dict[str, tuple[Builtin, Words]]) -> None:
 def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str, list[Any]]]) -> bool:
     """Replace slots of a class by getters and setters; return whether builtins are used.
 
-    ``words`` returns the names of the slots, and for each the words after the first two, which are the offset and the
-    name of the slot.
+    ``words`` returns the names of the slots, and further words for each slot. The first two words of a slot are its
+    offset and its name.
     """
     reader, writer = _place(get), _place(set_)
     if reader is None or writer is None:

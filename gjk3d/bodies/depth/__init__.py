@@ -4,7 +4,8 @@ No method computes the least translation for non-convex bodies in acceptable tim
 
 Upper bound: each translation that was tested and leaves the bodies apart. The search for a short one is a cutting-plane
 method. An obstacle, which is a pair of overlapping parts or faces, has planes that B has to pass. The least translation
-past all planes so far (`partings.past_all`) is tested. If an obstacle remains, its plane is added:
+past all planes so far (`partings.past_all`) is tested. If an obstacle remains, its plane is added. The sources of
+translations and planes are:
 
 1. The translations of the hulls, or of the boxes, always separate the bodies.
 2. The translation of the deepest pair of parts is the least one if it separates the bodies.

@@ -320,7 +320,10 @@ def _add(todo: Array, count: int, direction: Vec3) -> int:
 
 @kernel
 def _add_normals(x: PosedPair, s: Sides, pairs: int, count: int) -> int:
-    """Add the sum of the normals of intersecting faces, and the normals of some pairs, to the directions to try."""
+    """Append the sum of the normals of intersecting faces, and the normals of some pairs, to the directions to try.
+
+    Return the length of the list.
+    """
     total, todo = (0.0, 0.0, 0.0), s.r.todo
     for k in range(pairs):
         u, v = outward_at(s.outward_a, s.pairs[k, 0]), turn(x.m, outward_at(s.outward_b, s.pairs[k, 1]))
@@ -336,7 +339,7 @@ def _add_normals(x: PosedPair, s: Sides, pairs: int, count: int) -> int:
 
 @kernel
 def _add_different(todo: Array, results: Array, pairs: int, count: int) -> int:
-    """Add the normals of a few pairs of parts, the deepest first, without similar ones."""
+    """Append the normals of a few pairs of parts, deepest first, without similar ones. Return the list length."""
     first = count
     for _ in range(_DIFFERENT):
         best, deepest = -1, inf

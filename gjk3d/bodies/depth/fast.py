@@ -234,10 +234,11 @@ def _leaves_overlap(
 def list_overlaps(
     s: Posed, x: PosedPair, planes: Array, parted: int, work: int, w: TreeScratch, pairs: Ints
 ) -> tuple[int, int]:
-    """Write the first pairs of parts that overlap, the near ones first; return their number, and the work left.
+    """Write the first pairs of parts that overlap; return their number, and the work left.
 
-    Boxes that one of the first ``parted`` planes separates are skipped. Parts count as overlapping unless a gap of
-    several rounding errors is proven. The number is -1 if a pair is in doubt. The work is 0 if it was not enough.
+    Pairs of boxes with near centres are visited first. Boxes that one of the first ``parted`` planes separates are
+    skipped. Parts count as overlapping unless a gap of several rounding errors is proven. The number is -1 if a pair is
+    in doubt. The work is 0 if it was not enough.
     """
     clear, single = CLEAR * x.error, is_single(x.b)
     if single:
@@ -269,11 +270,11 @@ def list_overlaps(
 
 @kernel
 def query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[int, int]:
-    """Return MEET, HELD or APART for B after a translation beyond some planes, and the work left.
+    """Return the code of a collision query on A and B translated beyond the first ``parted`` planes, and the work left.
 
-    ``w.last`` becomes the pair of parts of MEET. APART means that the gap is several times the rounding error. DOUBT
-    means that the query is undecided, or that the work was not enough. DEEP means that B may be below the columns of a
-    height field.
+    MEET means that the parts ``w.last`` overlap, and HELD that a body is inside the other. APART means that the gap is
+    several times the rounding error. DOUBT means that the query is undecided, or that the work was not enough. DEEP
+    means that B may be below the columns of a height field.
     """
     x, pairs = shifted(s.x, by), w.last[:2].reshape(1, 2)
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
@@ -437,8 +438,8 @@ def add_probes(
 ) -> tuple[int, float, Vec3]:
     """Raise the lower bound by points that may be inside the other body, and add the planes that they have to pass.
 
-    The points are the centre of a single part of B, the point of HELD, or the deepest corner of either mesh. Return the
-    number of planes, the lower bound, and a common point.
+    The points are the centre of a single part of B, the contained point ``common`` if ``code`` is HELD, or the deepest
+    corner of either mesh. Return the number of planes, the lower bound, and a common point.
     """
     x, single, in_a = s.x, is_single(s.x.b), w.flags[0, 0] == 0
     for side in range(2):

@@ -1,12 +1,15 @@
-"""Depth of the surface of a mesh, the guest, inside a closed mesh, the host, with bounds.
+"""Bounds of the depth of the surface of a mesh (the guest) inside a closed mesh (the host).
 
-The depth is the greatest distance of a point of the guest inside the host from the host's surface. The distance of each
-such point is a lower bound. Upper bound: the depth is at most the distance from any single face. For a triangle, that
-distance is greatest at a corner, so the face nearest to the triangle's centre bounds the depth of the whole triangle. A
-box is bounded by its radius, since the distance is 1-Lipschitz. The item with the highest bound is split first until
-both bounds agree. A triangle is split along the plane of a face that it crosses, so the part outside is removed in one
-step. Otherwise it is split between the two faces nearest to its centre and to its farthest corner, each of which bounds
-its own side, or at its longest edge.
+Some points of the guest are inside the host. The depth is the greatest distance of such a point from the host's
+surface, so each of these distances is a lower bound. The distance of a point from any single face is an upper bound for
+this point. For a triangle, that distance is greatest at a corner, so the face nearest to the triangle's centre bounds
+the depth of the whole triangle. The depth in a box is bounded by the depth of its centre plus its radius, since the
+distance is 1-Lipschitz.
+
+The box or triangle with the highest upper bound is split first, until the lower and the upper bound agree. A triangle
+that crosses a face is split along the plane of the face, so the part outside is removed in one step. Any other triangle
+has one nearest face at its centre, and often another one at its farthest corner. It is split by the plane between these
+two faces, or else at its longest edge.
 
 Two triangles that form a flat, convex quadrilateral count as one face. The planes of a convex host with few faces
 replace all of these bounds.
@@ -94,7 +97,10 @@ class Guest(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The items to split, in a heap sorted by their bounds. Items below 0 are boxes, others are rows of the pool."""
+    """Boxes and triangles that wait to be split, as a heap with the highest bound first.
+
+    An item of -1 - i is box i of the guest. An item of 0 or more is a triangle, the index of a row of ``pool``.
+    """
 
     bounds: Array1
     items: Ints1
@@ -135,8 +141,8 @@ def depth_in(
 ) -> tuple[float, int, Vec3]:
     """Return the depth of a point in a closed surface, the nearest face, and the nearest point of this face.
 
-    The depth is negative outside. ``away`` is the distance of p from a point of ``known_depth``. If the balls about
-    both points overlap, both points are on the same side.
+    The depth is negative outside. ``away`` is the distance of p from another point, whose depth is ``known_depth``. A
+    ball about each point reaches to the surface. If these balls overlap, both points are on the same side.
     """
     square, face, foot = to_point(p, 1e150, skin.tree.boxes, skin.tree.links, skin.tree.corners, w.stack, w.keys)
     d = sqrt(square)
@@ -370,9 +376,10 @@ def _plane_of(t: Triangle) -> Plane:
 
 @kernel
 def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
-    """Return the plane of a face that a triangle crosses, shifted a little outwards; d is negative if c is outside.
+    """Return the plane of a face that a triangle crosses, shifted a little outwards.
 
-    The result is zeros if the face is much smaller than the triangle.
+    The centre of the triangle is c, with the depth d, which is negative outside. The result is zeros if the face is
+    much smaller than the triangle.
     """
     x, y, z, far = _plane_of(face)
     if _radius(face, middle_of(face)) < _FINER * radius:
@@ -384,7 +391,10 @@ def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float)
 
 @kernel
 def _between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the plane at equal distances from the planes of two faces, on the sides of p and q; zeros if parallel."""
+    """Return the plane that bisects the angle between the planes of two faces, or zeros if they are parallel.
+
+    The angle is that between the side of ``face_a`` with p and the side of ``face_b`` with q.
+    """
     x, y, z, far = _plane_of(face_a)
     u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
@@ -536,8 +546,9 @@ def enclose(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> N
 def search(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> None:
     """Compute bounds of the depth of a guest's surface inside the host.
 
-    The first row of ``h.results`` contains the greatest known depth and the noise, and receives both bounds. The rows
-    after it are depths, points and the nearest points on the surface. Some of the guest's vertices are tested first.
+    The first row of ``h.results`` contains the greatest known depth and the noise, and receives both bounds. Each other
+    row receives a depth, the point at this depth, and the nearest point on the surface. Some of the guest's vertices
+    are tested first.
     """
     look_first(g, int(min(budget, SEEDS)), h)
     enclose(g, tolerance, budget, h, w)
@@ -556,8 +567,8 @@ class Inner(NamedTuple):
 def inner(host: Mesh, guest: Mesh, m: Array, noise: float, tolerance: float, budget: int, known_depth: float) -> Inner:
     """Return bounds of the depth of the surface of ``guest``, at pose row m in the frame of ``host``, inside ``host``.
 
-    ``noise`` bounds the error of a position. ``tolerance`` is a sufficient relative width of the bounds. At most about
-    ``budget`` points are tested. A depth that does not exceed ``known_depth`` is not searched.
+    ``noise`` bounds the error of a position. The search ends when the relative width of the bounds is at most
+    ``tolerance``. At most about ``budget`` points are tested. Depths up to ``known_depth`` are not searched for.
     """
     results = np.zeros((ROWS + 1, COLUMNS))
     results[0, LOWER], results[0, NOISE], results[0, ENOUGH] = known_depth, noise, inf
@@ -608,8 +619,8 @@ def flat_of(host: Mesh) -> Ints:
 def flat_neighbours(corners: Array, places: Ints) -> Ints:
     """Return the neighbours of each triangle that form a flat, convex quadrilateral with the triangle, (m, 3).
 
-    An item is -1 at an edge without such a neighbour. ``corners``, (m, 9), are the triangles, and ``places``, (m,
-    3), the position numbers of their corners, see `merged_places`.
+    The neighbour is -1 at an edge without such a triangle. ``corners``, (m, 9), are the triangles. ``places``, (m, 3),
+    has the position indices of their corners, see `merged_places`.
     """
     flat = np.full(places.shape, -1, dtype=np.int64)
     ends = places, np.roll(places, -1, axis=1)
@@ -620,7 +631,11 @@ def flat_neighbours(corners: Array, places: Ints) -> Ints:
 
 @entry
 def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints2) -> None:
-    """Write `flat_neighbours` from the edges of all triangles and the order of these edges."""
+    """Write the result of `flat_neighbours` into ``flat``.
+
+    ``edge`` has a number for each edge of each triangle, which is equal for a common edge of two triangles. ``order``
+    has the indices that sort these numbers.
+    """
     for k in range(len(order) - 1):
         if edge[order[k]] != edge[order[k + 1]]:
             continue

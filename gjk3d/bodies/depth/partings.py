@@ -1,10 +1,11 @@
 """Translations of B along a direction until it is free of A, and the obstacles that remain.
 
 Two meshes are tested by their triangles. While B moves along a direction, two triangles intersect during one time
-interval. The projections of triangles along the direction are their shadows. Triangles intersect where their shadows
-overlap, at times that are the differences of their heights. The first and the last time are at corners of one triangle
-over the other or at crossings of edges. Boxes intersect during one interval as well, so a traversal of both trees finds
-a pair that blocks a time. B then continues at the end of the interval of this pair, until no pair blocks.
+interval. The projections of triangles along the direction are their shadows, and the coordinates along it are their
+heights. Where the shadows of two triangles overlap, the difference of their heights is the time of an intersection. The
+first and the last time are at corners of one triangle over the other or at crossings of edges. Boxes intersect during
+one interval as well, so a traversal of both trees finds a pair that blocks a time. B then continues at the end of the
+interval of this pair, until no pair blocks.
 
 For other bodies, the translation passes the deepest pair of parts along the direction, repeatedly, and the last free
 translation is then shortened by bisection.
@@ -144,7 +145,7 @@ def shifted(x: PosedPair, by: Vec3) -> PosedPair:
 
 @kernel
 def listed(x: PosedPair, s: Sides, room: int) -> int:
-    """List pairs of intersecting parts, or triangles, and return their number, at most ``room``."""
+    """List pairs of intersecting parts (triangles for two meshes), and return their number, at most ``room``."""
     pairs = s.pairs[:room]
     return min(list_faces(x, s.w, pairs) if s.faces else list_parts(x, 0.0, True, s.w, pairs), room)
 
@@ -266,7 +267,7 @@ def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
 
 @kernel
 def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
-    """Return the unit normal, along d, of the last contact of two triangles, or d for degenerate ones.
+    """Return the unit normal of the last contact of two triangles, on the side of d, or d if they are degenerate.
 
     The contact is a corner of s (0), a corner of t (1), or edges i of s and j of t (2 + 3 i + j).
     """
@@ -311,7 +312,7 @@ def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Arr
 
 @kernel
 def _box_span(sweep: Sweep, i: int, j: int) -> tuple[float, float]:
-    """Return an interval that contains the times of the intersection of two boxes, by the axes of each."""
+    """Return an interval that contains the times of the intersection of two boxes, from the axes of both."""
     ba, bb, d = sweep.a.boxes, sweep.b.boxes, sweep.d
     to = box_pose(sweep.m, ba, i, bb, j)
     e = (dot(vec_at(ba[i], 6), d), dot(vec_at(ba[i], 9), d), dot(vec_at(ba[i], 12), d))
@@ -366,7 +367,8 @@ def _push_pair(w: Walk, top: int, i: int, j: int, high: float) -> None:
 def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int:
     """Store a pair of nodes that does not block yet; return the number of waiting pairs.
 
-    If the list is full, its first entry becomes the pair of roots with the earlier of both times.
+    If the list is full, its first entry is replaced by the pair of both roots. That pair begins to block at the earlier
+    of ``low`` and the beginning of the replaced entry.
     """
     if waiting < w.later.shape[0]:
         w.later[waiting, 0], w.later[waiting, 1] = i, j
@@ -396,7 +398,7 @@ def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
 
 @kernel
 def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
-    """Push the children of a pair of nodes that block at ``time``, and store those that block later.
+    """Split a pair of nodes: push the pairs that block at ``time``, and store the pairs that block later.
 
     The pair that blocks longest is on top. Return the sizes of the stack and of the waiting list.
     """
@@ -581,9 +583,10 @@ def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: Tree
 def _shorten(
     x: PosedPair, pairs: Ints, count: int, n: Vec3, along: float, w: TreeScratch, spans: Array, plane: int
 ) -> None:
-    """Store ``plane`` with the normal n for the pairs that it separates earlier than their stored plane.
+    """Store a plane for each pair that this plane separates earlier than the stored plane of the pair does.
 
-    ``along`` is the cosine between n and the direction of the translation.
+    ``plane`` is the index of the plane, and n is its normal. ``along`` is the cosine between n and the direction of the
+    translation.
     """
     q, bottom = -1, 0.0
     for k in range(count):
@@ -654,8 +657,9 @@ def leave_behind(
 ) -> float:  # fmt: skip
     """Return how far B moves along a direction to separate all pairs, or 0 if no pair overlaps.
 
-    A pair is separated by its own plane or by that of another pair, whichever comes first. The pair that is separated
-    last is solved for its own plane, until the last pair has its own plane or is separated at ``most`` or later.
+    A pair is separated by its own plane or by that of another pair, whichever comes first. Each step computes the plane
+    of the pair that is separated last. The steps end if this pair already has its own plane, or if it is separated at
+    ``most`` or later.
     ``wall`` becomes the normal of the last plane.
     """
     spans, planes = r.spans, r.planes
@@ -687,7 +691,10 @@ def leave_behind(
 
 @kernel
 def _out_of(x: PosedPair, s: Sides) -> float:
-    """Return the distance of the contained point of `held` from the surface around this point, plus a margin."""
+    """Return the distance of a point of one body inside the other from the surface around it, plus a margin.
+
+    `held` has written this point into the scratch.
+    """
     p, skin = vec_at(s.w.out[0], POINT), s.a.skin.tree
     if s.w.flags[0, 0] != 0:
         p, skin = turn_back(x.m, sub(p, offset(x.m))), s.b.skin.tree

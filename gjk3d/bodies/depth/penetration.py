@@ -232,10 +232,11 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
 
 
 def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
-    """Return ``inside`` with a lower bound for the true surfaces of unions of curved parts, the deepest point first.
+    """Return ``inside`` with depths that are also lower bounds for the true curved surfaces, the deepest point first.
 
-    If a guest point is outside all parts of the guest but its own, the true surface is at most ``guest.slack`` from it.
-    Such a point is at least as deep in the true host as in the union of the inscribed polytopes.
+    The surfaces are those of unions of inscribed polytopes. If a guest point is outside all parts of the guest but its
+    own, the true surface is at most ``guest.slack`` from it. Such a point is at least as deep in the true host as in
+    the union of the inscribed polytopes. All other points get the depth 0.
     """
     local = moved_back(pose, inside.points)
     distances = [_distances_to(part, local) for part in guest.parts]
@@ -247,7 +248,7 @@ def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
 
 
 def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
-    """Return surfaces at a pose, one per body if bodies may overlap."""
+    """Return surfaces at a pose. A surface whose connected bodies may overlap is split into these bodies."""
     return [
         piece._replace(mesh=body, row=composed(row, piece.row[None])[0])
         for skin in parts

@@ -74,7 +74,7 @@ _NO_SKIN = Closed(NO_TREE, np.zeros(HEAD, dtype=np.int64))
 
 
 class Surface(NamedTuple):
-    """The surface of a body as a guest, and as a host if it is closed."""
+    """The surface of a body. Its points are tested in the other body, and it has an inside if it is closed."""
 
     tree: TriangleTree  #: empty if the body is not a mesh
     seeds: Array2  #: some vertices
@@ -207,7 +207,10 @@ def look_closer(
     m: Rigid, noise: float, looks: float, enough: float, a: Surface, b: Surface, w: PointScratch, points: Array,
     count: int,
 ) -> int:  # fmt: skip
-    """Search both surfaces after `look_at_points` with a budget of points, or until a point is deep enough."""
+    """Search for deeper points of both surfaces after `look_at_points`, and return the number of points inside.
+
+    At most about ``looks`` points of each surface are tested. A depth of ``enough`` ends the search.
+    """
     for k in range(2):
         in_b = k == 0
         if not (b.solid if in_b else a.solid) or points[0, 0] >= enough:
@@ -275,7 +278,10 @@ def _ball_in(
 def _balls_at(
     m: Rigid, p: Vec3, noise: float, a: Closed, b: Closed, distance: float, near: Balls, w: PointScratch
 ) -> Balls:
-    """Return the balls about p in A's frame; ``distance`` is that of p from a point with the balls ``near``."""
+    """Return the balls about p in A's frame.
+
+    The balls about another point are ``near``, and ``distance`` is the distance of p from that point.
+    """
     radius_a, direction = _ball_in(p, a, noise, distance, near.a, w)
     if radius_a < 0.0:
         return Balls(radius_a, 0.0, direction)

@@ -371,7 +371,7 @@ class PairContacts(NamedTuple):
     planes: Array2  #: planes of a shape B, see `gjk3d.convex.solve`
     room: Array3  #: scratch, (2, `CORNERS`, 3)
     noted: Array2  #: (n, `NOTED`) notes on the pairs of one pose
-    some: Ints1  #: numbers of the selected pairs
+    some: Ints1  #: indices of the selected pairs
 
 
 @kernel
@@ -540,12 +540,13 @@ def push_out(
     """Apply the pushes of faces of closed meshes, and select the pairs that have contacts.
 
     The push of a face of a closed mesh has the outward normal, the depth of the other body behind the face, and the
-    deepest point there. It replaces the shortest translation that separates two faces, unless that translation leads
-    into neither mesh and the push is more than twice as long. If the translation leads into a mesh and the push is more
-    than eight times as long, as for faces that cross near an edge or touch there from inside, the pair has no contact.
+    deepest point there. The push usually replaces the shortest translation that separates two faces. The translation
+    stays if it leads into neither mesh and the push is more than twice as long. If the translation leads into a mesh
+    and the push is more than eight times as long, the pair has no contact. Examples are faces that cross near an edge
+    or touch there from inside.
 
-    Pairs deeper than ``most``, the length of a translation that separates the bodies, are left out, unless no pair
-    would remain. If no pair has a contact, all of them count. Returns the number of selected pairs.
+    A translation of the length ``most`` separates the bodies. Pairs that are deeper are left out, unless no pair would
+    remain. If no pair has a contact, all of them count. Return the number of selected pairs.
     """
     error = 4.0 * x.error
     _note_pushes(x, meshes, f, start, stop, origin, w)

@@ -247,8 +247,8 @@ _UNREAD = (
 class File:
     """A model file with its parts, or with the error that reading it raised.
 
-    ``prefix`` is the name of the file in the names of parts. It is the name of a part that has no name in the file. If
-    the assembly has ``several`` files, it is also the first step of all names. With ``bodies``, each solid of a part
+    ``prefix`` is the name of the file in the names of parts. A part without a name in the file gets the prefix as its
+    name. If the assembly has ``several`` files, all names start with the prefix. With ``bodies``, each solid of a part
     becomes a separate part.
     """
 
@@ -415,7 +415,10 @@ class _Spacing:
 
 
 def _placing(matrices: Array) -> list[tuple[float, ...]]:
-    """Return for each matrix its stretch and shift, and the spacings of the numbers in its axes and in its shift."""
+    """Return four numbers for each affine matrix: the stretch, the largest translation, and two float spacings.
+
+    The spacings are those of the numbers in the linear part and in the translation.
+    """
     axes, shifts = matrices[:, :3, :3], matrices[:, :3, 3]
     table = np.column_stack(
         [stretch(axes), np.abs(shifts).max(axis=1, initial=0.0), spacings(axes.reshape(-1, 9)), spacings(shifts)]
@@ -442,7 +445,7 @@ def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:
 def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
     """Return the model files of paths and folders as (prefix, path), sorted by prefix. Each file is listed once.
 
-    The prefix is the name of the file without its extension, for a file in a folder with the path from the folder.
+    The prefix is the name of the file without its extension. For a file in a folder, it is the path from the folder.
     """
     if not paths:
         raise FileError("no models are given. Name a file or a folder.")

@@ -1,4 +1,4 @@
-"""Findings. A `Clash` is a row, and `Clashes` are columns that create a `Clash` when it is read."""
+"""Findings. A `Clash` is one finding. `Clashes` stores findings in columns, and creates a `Clash` when it is read."""
 
 from __future__ import annotations
 
@@ -297,7 +297,11 @@ def objects(values: Sequence[Any]) -> Objects:
 
 
 def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
-    """Return the values of a field of findings as an array of numbers, of codes, or of objects."""
+    """Return the values of the field ``name`` of findings as an array.
+
+    Numbers become float64 or int64. Kinds and statuses become their indices in `KINDS` and `STATUSES`. All other values
+    become objects.
+    """
     if name in _CODES:
         return np.array([_CODES[name].index(value) for value in values], dtype=np.int8)
     if name in _NUMBERS:
@@ -318,16 +322,16 @@ class _Columns(dict[str, NDArray[Any]]):
 
 
 class Clashes(LazyRows[Clash]):
-    """A sequence of findings in columns. A `Clash` is created when it is read.
+    """A sequence of findings, stored in columns. Each `Clash` is created when it is read.
 
     Parameters
     ----------
     parts : Names
         The names of the parts.
     columns : dict of str to array
-        The values of each field of `Clash`. Numbers have nan for None. Kinds and statuses are indices of `KINDS` and
-        `STATUSES`. Parts ``a`` and ``b`` are numbers, and -1 is a missing part. A missing column has the default of its
-        field. An id of None is computed from the kind and the parts.
+        The values of each field of `Clash`. Unknown numbers are nan. Kinds and statuses are indices in `KINDS` and
+        `STATUSES`. Parts ``a`` and ``b`` are indices in ``parts``, or -1 for a missing part. A missing column has the
+        default of its field. An id of None is computed from the kind and the parts.
     """
 
     __slots__ = ("columns", "parts")

@@ -229,7 +229,7 @@ def _least_depth(points: Array, outer: Mesh) -> float:
 
 
 def is_same_part(pair: BodyPair, limit: Limit) -> bool:
-    """Return whether both parts have equal areas, and each vertex is within ``limit`` of a vertex of the other."""
+    """Return whether both parts have equal areas, and each vertex is within ``limit`` of a vertex of the other part."""
     a, b = pair.a, pair.b
     if not limit.holds(float(np.abs(a.bounds - pair.bounds_b).max())):
         return False

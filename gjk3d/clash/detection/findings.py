@@ -482,7 +482,10 @@ def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: fl
 
 
 def cause_notes(report: Report) -> tuple[str, ...]:
-    """Return notes on moved parts, and on the part with most findings, each with its share of the findings."""
+    """Return notes on moved parts, and on the part with most findings if it explains more than half of them.
+
+    Each note states how many findings the part explains.
+    """
     unit, factor = report.reading
     total = int(_to_mend(Clashes.of(report.clashes)).sum())
     lines = []

@@ -109,8 +109,9 @@ PART_OF_TOLERANCE = 1.0 / 8.0
 class Alike(NamedTuple):
     """Groups of pairs that share a decision.
 
-    ``group`` has the number of the group of each pair, and ``slack`` its slack. Only one pair of each
-    group is computed. ``first`` has the number of this pair, and ``rows`` its pose row of B in the frame of A.
+    ``group`` has the index of the group of each pair. Only one pair of each group is computed. ``first`` has the index
+    of this pair, and ``rows`` its pose row of B in the frame of A. ``slack`` has for each pair an upper bound of the
+    distance of its points from the same points of the computed pair.
     """
 
     group: Ints
@@ -233,7 +234,7 @@ class Twins:
             decided = again(left.item(0))
 
     def looked_at(self, start: int, stop: int) -> Ints:
-        """Return the numbers of the pairs from ``start`` to ``stop`` - 1 whose hulls are within the reach."""
+        """Return the indices of the pairs from ``start`` to ``stop`` - 1 whose hulls are within `Query.reach`."""
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
     def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:

@@ -178,7 +178,7 @@ ALIKE = 1e-6
 
 
 class Placed(NamedTuple):
-    """A shape, its pose row (None is the identity), and the slack of the pose."""
+    """A shape, its pose row (None is the identity), and the largest position error of its vertices."""
 
     shape: Mesh
     row: Array | None

@@ -357,7 +357,7 @@ class Run:
             return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
 
         def again(k: int) -> Decision:
-            """Decide pair k, whose tolerance is outside of the range of the decision of its group."""
+            """Decide pair k again, because the decision of its group is not valid for its tolerance."""
             self.decisions += 1
             decision: Decision | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
             return decision or Decision(None)

@@ -650,7 +650,10 @@ def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str], scale: fl
 
 
 def _mark(value: str, at: str, by: str, earlier: Mark | None) -> Mark:
-    """Return a mark with the date ``at``, or with the current time if ``at`` is empty or not later than ``earlier``."""
+    """Return ``value`` with its author ``by`` and a date as a mark.
+
+    The date is ``at``, or the current time if ``at`` is empty or not later than the date of ``earlier``.
+    """
     return Mark(at if at and (earlier is None or at > earlier.at) else now(), by, value)
 
 
@@ -732,7 +735,11 @@ def _same_view(a: View, b: View) -> bool:
 
 
 def _geometry(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points of a view, (n, 3), and its unit vector to the right with the normals of its planes, (m, 3)."""
+    """Return the points of a view, (n, 3), and its directions, (m, 3).
+
+    The points are those of the camera and of the section planes. The directions are the unit vector to the right and
+    the normals of the planes.
+    """
     right = np.cross(np.subtract(view.target, view.eye), view.up)
     right /= float(np.linalg.norm(right)) or 1.0
     points = np.array([view.eye, view.target, *(point for point, _ in view.planes)])

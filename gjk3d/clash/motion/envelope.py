@@ -63,11 +63,11 @@ def swept(
 
     The swept volume contains the body in all its poses. Parts are cut into convex pieces, so a headed bolt that moves
     along its axis needs no space around its shank. Dents are filled in parts that are not closed, in parts with more
-    than 64 pieces (fewer for tracks with many poses), and if ``form`` is "hull". The slice of a piece is its hull at
-    two poses. The slice is grown by the largest deviation of a point from a straight line between the poses, by the
-    error of the track, and by rounding. A note states this length. The deviation is at most a two-thousandth of the
-    size of the part, if the motion needs no more than 4096 steps. Other moving parts are left out. The result can be
-    checked like any assembly, and `gjk3d.clash.formats.to_glb` saves it with its findings.
+    than 64 pieces (fewer for tracks with many poses), and if ``form`` is "hull". A slice is the hull of a
+    piece at two successive poses. It is grown by the largest deviation of a point from a straight line between the
+    poses, by the error of the track, and by rounding. A note states this length. The deviation is at most a
+    two-thousandth of the size of the part, if the motion needs no more than 4096 steps. Other moving parts are left
+    out. The result can be checked like any assembly, and `gjk3d.clash.formats.to_glb` saves it with its findings.
 
     Parameters
     ----------

@@ -337,8 +337,8 @@ class Linkage:
     def _open(self, times: Array, unknown: Array) -> Array:
         """Return the gaps of the loops at n times as lengths, (n, k), for the values ``unknown`` of the unknowns.
 
-        A closing joint has the gap between its parent and its child, and their relative rotation times the size of the
-        assembly.
+        A joint that closes a loop gives its child a second pose. Its six gaps are the translation between the two
+        poses, and the rotation between them times the size of the assembly.
         """
         values = self._values(times, unknown)
         poses, out = self._poses(values), []

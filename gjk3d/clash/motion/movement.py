@@ -50,8 +50,8 @@ class Track(NamedTuple):
     rows : (n, 21) float
         The motions between the times, as rows of `gjk3d.Motion`.
     slack : float
-        The error of the poses of a track from joints, as a length. It was measured at three times of each interval and
-        is not certified.
+        The position error of a track that was computed from joints. It was measured at three times of each interval
+        and is not certified.
     """
 
     times: Array

@@ -163,7 +163,11 @@ def _in(unit: str | None) -> str:
 
 
 def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
-    """Return a finding with all lengths times ``factor``. The old unit, ``unit``, is added to a note with numbers."""
+    """Return a finding with all lengths times ``factor``.
+
+    Lengths in the note are not converted. If the note has numbers, it is extended by ``unit``, the unit before the
+    conversion.
+    """
     if factor == 1.0:
         return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
@@ -185,7 +189,10 @@ def readable(report: Report) -> Report:
 
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:
-    """Return each limit that differs between two reports of the same unit, as texts of both values."""
+    """Return the settings that differ between two reports of the same unit, as pairs of texts (before, after).
+
+    The compared settings are the clearance, the tolerance, and whether there is a motion.
+    """
     unit, factor = after.reading
     ending = f" {unit}" if unit else ""
     limits = [("clearance", before.clearance, after.clearance)]
@@ -229,10 +236,11 @@ _LONGER = 0.1  #: times that differ by at most this share of the duration of a c
 
 
 def within(clash: Clash, spans: tuple[Interval, ...]) -> bool:
-    """Return whether two parts clash only within the times ``spans``, which have the form of `Clash.intervals`.
+    """Return whether the parts of a finding clash only during ``spans``, which have the form of `Clash.intervals`.
 
-    Without ``spans`` the result is True. A finding without a time clashes at all times. Each interval of a certified
-    clash must be inside an interval in which ``spans`` do not exclude a clash.
+    Each certain clash (from the second to the third time of an interval) must be inside a possible clash of ``spans``
+    (from the first to the fourth time). Without ``spans`` the result is True. Otherwise it is False for a finding
+    without a time, because such parts clash at all times.
     """
     if not spans:
         return True

@@ -265,14 +265,14 @@ class Report:
 
     @property
     def reading(self) -> tuple[str | None, float]:
-        """The unit of lengths in tables, pages and pictures, and the factor that converts lengths from `unit` to it."""
+        """The unit of lengths in tables, pages and pictures, and the factor that converts a length in `unit` to it."""
         boxes = PartRows.of(self.parts).columns["bounds"]
         low, high = np.fmin.reduce(boxes[:, 0], initial=inf), np.fmax.reduce(boxes[:, 1], initial=-inf)
         return reading(self.unit, max(0.0, float((high - low).max())))
 
     @cached_property
     def _rounding(self) -> dict[str, float]:
-        """The error of the lengths of each part in texts, by name. It is the default tolerance of the part."""
+        """The rounding error of the lengths of each part, by part name. It is equal to the default tolerance."""
         columns = PartRows.of(self.parts).columns
         read = np.isfinite(columns["bounds"]).all(axis=(1, 2))
         tolerances = default_tolerances(columns["bounds"][read], np.zeros(int(read.sum())))

@@ -28,7 +28,7 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 
 def noise(clash: Clash, report: Report) -> float:
-    """Return the error of the lengths of a finding due to the rounding of the numbers in the files of its parts."""
+    """Return the error of the lengths of a finding. Its cause is the rounding of coordinates in the model files."""
     error = clash.tolerance or 0.0
     if error == 0.0 or report.settings.get("tolerance_from") == BY_DEFAULT:
         return error
@@ -37,7 +37,10 @@ def noise(clash: Clash, report: Report) -> float:
 
 
 def depth(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the depth as text: a number, a range, "≤ ..", or "about ..". Without an overlap the text is empty."""
+    """Return the depth as text: a number, a range, "≤ ..", or "about ..". Without an overlap the text is empty.
+
+    ``unit`` is added to the number. ``error`` is the error of the depth from `noise`.
+    """
     return _format(clash, clash.depth or max(0.0, -(clash.distance or 0.0)) or None, wording.format_depth, unit, error)
 
 
@@ -58,26 +61,39 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
 
 
 def gap(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the gap of two parts as text. Its bounds are never negative. For an overlap the text is empty."""
+    """Return the gap of two parts as text. Its bounds are never negative. For an overlap the text is empty.
+
+    ``unit`` is added to the number. ``error`` is the error of the gap from `noise`.
+    """
     if clash.depth or clash.distance is None or clash.distance < 0.0:
         return ""
     return _format(clash, clash.distance, partial(wording.format_bounds, least=0.0), unit, error)
 
 
 def measure(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return "depth .." for an overlap, "gap .." for a gap, or an empty text for an unknown value."""
+    """Return "depth .." for an overlap, "gap .." for a gap, or an empty text for an unknown value.
+
+    ``unit`` is added to the number. ``error`` is the error of the length from `noise`.
+    """
     texts = {"depth": depth(clash, unit, error), "gap": gap(clash, unit, error)}
     return next((f"{name} {text}" for name, text in texts.items() if text), "")
 
 
 def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the length of the separating translation of B as text. An upper bound is rounded up if ``error`` is 0."""
+    """Return the length of the separating translation of B as text.
+
+    ``unit`` is added to the number. ``error`` is the error of the length from `noise`. If ``error`` is 0 and the length
+    is an upper bound, it is rounded up.
+    """
     rounded = wording.above if clash.distance_kind == "bound" and error == 0.0 else wording.number
     return wording.with_unit(rounded(wording.snapped(clash.depth or 0.0, error), DIGITS), unit)
 
 
 def inside(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return a lower bound of the penetration, "≥ ..", as text. Without a known penetration the text is empty."""
+    """Return a lower bound of the penetration, "≥ ..", as text. Without a known penetration the text is empty.
+
+    ``unit`` is added to the number. ``error`` is the error of the penetration from `noise`.
+    """
     if clash.penetration is None:
         return ""
     if clash.penetration == 0.0:
@@ -180,8 +196,8 @@ _MOST_NEW = 100  #: the largest number of new findings that a table always lists
 def listed(report: Report, top: int) -> tuple[list[Clash], int]:
     """Return the open findings for a table with ``top`` rows, and the number of open findings without a row.
 
-    In comparison with an earlier report, new findings are first, and they are listed even if there are more than
-    ``top``, up to `_MOST_NEW`.
+    In comparison with an earlier report, new findings are first. Up to 100 new findings have a row, even if ``top`` is
+    smaller.
     """
     rows = [clash for clash in report.clashes if clash.is_open]
     if any(clash.status != "new" for clash in report.clashes):

@@ -73,7 +73,7 @@ def old(
     *more: Annotated[str, Parameter(show=False)],
     options: OldOptions = _NOTHING,
 ) -> int | None:
-    """Print and run the command that replaces the old options. Options that this command lacks are ignored."""
+    """Print and run the command that replaces the old options. Old options that the new command lacks are ignored."""
     if more:
         raise UsageError(
             f"{str(urdf)!r} is not a command of gjk3d robot, "

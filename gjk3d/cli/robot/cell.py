@@ -35,7 +35,10 @@ TIME = "t"  #: the name of the column of times, unless a joint has this name
 
 
 def columns(robot: Robot) -> tuple[str, ...]:
-    """Return the names of the coordinates of a configuration: "joint", or "joint[0]", "joint[1]", ... for several."""
+    """Return the names of the coordinates of a configuration.
+
+    The name is that of the joint. A joint with several coordinates has the names "joint[0]", "joint[1]" and so on.
+    """
     names: list[str] = []
     for name, indices in robot.columns.items():
         size = indices.stop - indices.start
@@ -44,11 +47,11 @@ def columns(robot: Robot) -> tuple[str, ...]:
 
 
 def read_configurations(text: str, robot: Robot) -> NDArray[np.float64]:
-    """Return the configurations in a CSV file, (n, dof), or the pose with this name in the SRDF.
+    """Return the configurations, (n, dof), in a CSV file or in a named pose of the SRDF.
 
-    Cells are separated by commas, semicolons or spaces, and ``#`` begins a comment. If the first row contains the names
-    of the joints, the columns may have any order. A column of times, ``t``, is ignored. Raise a FileError or a
-    ParseError for a file that cannot be read.
+    ``text`` is the path of the file or the name of the pose. Cells are separated by commas, semicolons or spaces,
+    and ``#`` begins a comment. If the first row contains the names of the joints, the columns may have any order. A
+    column of times, ``t``, is ignored. Raise a FileError or a ParseError for a file that cannot be read.
     """
     return _read(text, robot)[:, : robot.dof]
 
@@ -267,7 +270,8 @@ class Surroundings:
         The files of the objects. These are a URDF, whose links become objects, models (GLB, STL, ...), whose parts
         become objects, or .scene files of MoveIt.
     scene_geometry
-        The geometry for a mesh of an object. The default is its triangles, and with proofs a hull for each body.
+        The geometry for a mesh of an object. The default is its triangles. With --certify, and for gjk3d robot safety,
+        the default is a hull for each connected body.
     unit
         The unit of models that state no unit, such as STL: mm, cm, m, in.
     scene_up

@@ -135,7 +135,7 @@ class PathResult(NamedTuple):
     edges: int  #: the number of edges of the path
     looked_at: int  #: the number of checked edges, which are the first edges of the path
     edge: int | None = None  #: the index of the edge that is not free, from 0
-    safe: float = 1.0  #: the share of this edge that is free from its begin on
+    safe: float = 1.0  #: the share of this edge that is free, from its start
     hit: float = math.nan  #: the share of this edge at which the pair collides
     pair: Pair | None = None  #: the pair that collides or is too close to decide
     q: NDArray[np.float64] | None = None  #: the configuration at ``hit``, or at ``safe`` without a collision
@@ -215,7 +215,7 @@ def safety(
     around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
 ) -> int:
-    """List the pairs that come closer than the margin during a programme of paths, also between samples.
+    """List the pairs that are not proven to keep the margin on every path of a programme, also between samples.
 
     The exit code is 0 if every pair is proven to keep its margin on every path, otherwise 1.
 
@@ -227,7 +227,7 @@ def safety(
         A CSV file for each path of the programme, in the form of gjk3d robot path. A column t contains the times of the
         rows.
     report
-        Write both tables to an .html page for any browser.
+        Write the table of paths and the table of listed pairs to an .html page for any browser.
     speed
         The speed of the fastest joint in radians or metres per second, for files without a column t. By default, two
         rows of these files are one second apart.

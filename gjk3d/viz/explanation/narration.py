@@ -37,8 +37,8 @@ _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
 class Step(NamedTuple):
     """One step of GJK or EPA: its state, support query and conclusion, in numbers and in a sentence.
 
-    Points of A - B and directions are in world axes. The origin is that of A - B. ``support_a``, ``support_b`` and the
-    witness points are in world coordinates. A point of A - B has the same name in every step.
+    Points of the Minkowski difference A - B, and directions, are in world axes. Points of A and B, such as
+    ``support_a`` and ``witness_b``, are in world coordinates. A point of A - B has the same name in every step.
     """
 
     number: int  #: from 0
@@ -149,7 +149,10 @@ class Narrator:
         self.steps[first:] = [last._replace(number=first, title=title, sentence=prefix + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **values: Any) -> None:
-        """Add a step with the fields of ``of``, a step of the trace, and with ``values``, in the axes of the trace."""
+        """Add a step with the fields of ``of``, a step of the trace, and with the fields ``values``.
+
+        Points and directions in them are converted from the axes of the trace to the world.
+        """
         values = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | values
         if of is not None:
             self.lower = max(self.lower, of.lower - self.radii)  # the best bounds so far

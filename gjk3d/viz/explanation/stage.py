@@ -477,7 +477,7 @@ _PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, ROLES))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
-    """Write an animation with one frame per step. By default it lasts 1.5 s plus 0.25 s per word of the sentence."""
+    """Write an animation with one frame per step. By default a frame lasts 1.5 s plus 0.25 s per word of its text."""
     shown = evenly(len(steps), max(most, 2)).tolist()
     frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]

@@ -146,7 +146,7 @@ def add_slice(drawing: Drawing, x: Any, pose: Array, plane: Any) -> None:
 
 
 def _axes(plane: Any, center: Array) -> tuple[Array, Array, Array]:
-    """Return a point, the normal and the right direction of the option ``slice``, a name or (point, normal)."""
+    """Return a point of a slice, its normal and its direction to the right. ``plane`` is a name or (point, normal)."""
     if isinstance(plane, str):
         if plane not in _PLANES:
             raise ShapeError(f"slice is {plane!r}, {expected_names(plane, _PLANES)} A (point, normal) is accepted too")
@@ -166,7 +166,7 @@ def grid_faces(rows: int, columns: int) -> Ints:
 
 
 def _contour(points: Array, values: Array, faces: Ints, level: float) -> Array:
-    """Return the segments (k, 2, 3) on which values that are linear in each triangle have this level."""
+    """Return the segments (k, 2, 3) on which the linearly interpolated ``values`` of triangles are ``level``."""
     above = values[faces] > level
     crossed = faces[(above.any(axis=1) & ~above.all(axis=1)) & np.isfinite(values[faces]).all(axis=1)]
     above = values[crossed] > level
@@ -494,7 +494,7 @@ def _last_level(mesh: Mesh) -> int:
 
 
 def _grouped(volume: float) -> str:
-    """Return a volume as text in 5 digits. Large volumes have commas instead of a power of ten."""
+    """Return a volume as text with 5 significant digits. Large volumes have commas instead of a power of ten."""
     return f"{float(number(volume, 5)):,.0f}" if 1e5 <= volume < 1e15 else number(volume, 5)
 
 

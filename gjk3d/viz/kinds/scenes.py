@@ -61,7 +61,8 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     margin : float
         Pairs up to this distance apart count as colliding, as in `Scene.collisions`.
     contacts : bool
-        Whether contact points and normals of these pairs are drawn. This requires that all objects in them are convex.
+        Whether contact points and normals of these pairs are drawn. None are drawn if an object of the pairs is not
+        convex.
     """
     wishes: dict[str, Any] = {"colors": style.colors, "opacity": style.opacity}
     for option, values in wishes.items():
@@ -274,7 +275,10 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0, up: str = "") 
     Parameters
     ----------
     clash : int or str
-        The clash to draw: its index in the list of open clashes (the worst first), its id, or the name of a part.
+        The clash to draw: its index in the list of open clashes (the worst first), its id, or the name of a part. For a
+        part, its worst clash is drawn.
+    up : {"", "x", "y", "z"}
+        The axis that points up. The default is y for glTF, and z for all other formats.
     """
     rows = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)

@@ -13,13 +13,8 @@ import gjk3d as gk
 from gjk3d.bodies.base import Parts
 from gjk3d.frozen import Frozen
 
-GUIDE = (Path(__file__).parents[2] / "examples" / "guides" / "meshes.md").read_text(encoding="utf-8")
-TOLD = re.search(
-    r"a mesh takes (\d+) bytes for each triangle, and a cloud (\d+) for each point. Distances and rays take (\d+)"
-    r" bytes more for each triangle, and contacts and depth another (\d+)\."
-    r" A mesh for points, balls and rays alone takes (\d+)",
-    " ".join(GUIDE.split()),
-)
+GUIDE = (Path(__file__).parents[2] / "examples" / "guides" / "speed.md").read_text(encoding="utf-8")
+BYTES = {name: int(count) for name, count in re.findall(r"^\| (a \w+, .*) \| (\d+) for each \w+ \|$", GUIDE, re.M)}
 
 
 def arrays_in(thing: Any, found: dict[Any, int], seen: set[int]) -> dict[Any, int]:
@@ -56,25 +51,26 @@ def bumpy(n: int) -> gk.Mesh:
     return gk.Mesh(np.column_stack([away * np.cos(a), away * np.sin(a), np.sin(b)]), faces)
 
 
-def test_the_guide_tells_what_a_triangle_and_a_point_take() -> None:
-    assert TOLD is not None
-    triangle, point, ray, contact, by_balls = map(int, TOLD.groups())
+def test_the_guide_has_the_bytes_of_a_triangle_and_a_point() -> None:
     mesh, ball, box = bumpy(200), gk.Sphere(0.1), gk.Box((0.1, 0.1, 0.1))
+
+    def check(name: str) -> None:
+        assert taken(mesh) / len(mesh.faces) == pytest.approx(BYTES[f"a mesh, {name}"], rel=0.05)
+
     assert gk.collide(mesh, gk.Box((5, 5, 5)))
-    bare = taken(mesh)
-    assert bare / len(mesh.faces) == pytest.approx(triangle, rel=0.05)
+    check("for collisions")
     gk.signed_distance(mesh, box)
-    assert (taken(mesh) - bare) / len(mesh.faces) == pytest.approx(ray, rel=0.05)
-    bare = taken(mesh)
+    check("also for distances and rays")
+    before = taken(mesh)
     assert gk.raycast(mesh, (3, 0, 5), (0, 0, -1)).hit
-    assert taken(mesh) == bare  # by the tree of the distances
+    assert taken(mesh) == before  # by the tree of the distances
     assert gk.contact(mesh, gk.Sphere(2.5)).count > 0
-    assert (taken(mesh) - bare) / len(mesh.faces) == pytest.approx(contact, rel=0.05)
+    check("also for contacts and depth")
     mesh = bumpy(200)
-    for ask in (gk.collide, gk.signed_distance):
-        ask(mesh, ball)
-    assert taken(mesh) / len(mesh.faces) == pytest.approx(by_balls, rel=0.05)
+    for query in (gk.collide, gk.signed_distance):
+        query(mesh, ball)
+    check("only for points, balls and rays")
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(40_000, 3)), 0.01)
-    for ask in (gk.collide, gk.signed_distance):
-        ask(cloud, ball)
-    assert taken(cloud) / len(cloud.points) == pytest.approx(point, rel=0.05)
+    for query in (gk.collide, gk.signed_distance):
+        query(cloud, ball)
+    assert taken(cloud) / len(cloud.points) == pytest.approx(BYTES["a cloud, for collisions"], rel=0.05)

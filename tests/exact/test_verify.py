@@ -406,7 +406,7 @@ def test_the_question_is_checked():
     result = gk.signed_distance(box, box, None, poses)
     with pytest.raises(TypeError) as caught:
         verify(result, box, box, None, poses)
-    assert_names(caught.value, "verify()", "verify(result[i]")
+    assert_names(caught.value, "verify: result is a stack", "verify(result[i]")
     with pytest.raises(gk.errors.ShapeError) as caught:
         verify(result[0], box, box, None, poses)
     assert_names(caught.value, "pose_b", "stack of 3")

@@ -204,7 +204,7 @@ def test_what_is_not_judged_says_so():
     assert_names(caught.value, "pose_b", "stack of 2")
     with pytest.raises(TypeError) as caught:
         gk.verify(gk.distance(solid, solid, None, stack), solid, solid)
-    assert_names(caught.value, "verify()", "verify(result[i]")
+    assert_names(caught.value, "verify: result is a stack", "verify(result[i]")
     own = gk.Support(lambda d: 0.1 * np.sign(d), (0, 0, 0), 0.2)
     verdict = gk.verify(gk.distance(solid, own, None, at(9, 9, 9)), solid, own, None, at(9, 9, 9))
     assert not verdict.proven

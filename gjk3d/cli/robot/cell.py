@@ -270,8 +270,8 @@ class Surroundings:
         The files of the objects. These are a URDF, whose links become objects, models (GLB, STL, ...), whose parts
         become objects, or .scene files of MoveIt.
     scene_geometry
-        The geometry for a mesh of an object. The default is its triangles. With --certify, and for gjk3d robot safety,
-        the default is a hull for each connected body.
+        The geometry for a mesh of an object. The default is its triangles, or for proofs of paths a hull for each
+        connected body.
     unit
         The unit of models that state no unit, such as STL: mm, cm, m, in.
     scene_up

@@ -475,7 +475,7 @@ def _push(w: Waiting, count: int, bound: float, item: int) -> int:
 
 @kernel
 def _pop(w: Waiting, count: int) -> int:
-    """Remove the first item of the heap, and return the number of the other items."""
+    """Remove the first item of the heap, and return the number of items that remain."""
     count -= 1
     bound, item = w.bounds[count], w.items[count]
     k = 0

@@ -409,7 +409,10 @@ _PAD = 3e-14  #: enlargement of a box for rays, relative to its distance from th
 
 @inlined
 def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
-    """Return whether box a of p and box b of q are within a distance along every axis. Rounding never hides a pair."""
+    """Return whether box a of ``p`` and box b of ``q`` are at most ``within`` apart along every axis.
+
+    Rounding never hides a pair.
+    """
     return bool(
         p[a, 0] - q[b, 3] <= within
         and q[b, 0] - p[a, 3] <= within
@@ -422,10 +425,11 @@ def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
 
 @inlined
 def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tuple[int, bool]:
-    """Replace the pair of nodes in row ``top`` of the stack by near pairs with children of the higher node.
+    """Replace the pair of nodes in row ``top`` of the stack by pairs one level below whose boxes are near.
 
-    Both nodes are in the same tree. A pair of a node and itself is replaced by pairs of its children. Returns the new
-    height of the stack, and whether the pair consists of two different leaves.
+    Both nodes are in the same tree. Only the node of greater height is replaced by its children. A pair of a node and
+    itself is replaced by the pairs of its children. A pair of leaves is removed. Returns the number of pairs on the
+    stack, and whether the pair consisted of two different leaves.
     """
     a, b = stack[top, 0], stack[top, 1]
     if a == b:
@@ -458,7 +462,8 @@ def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tu
 def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2) -> tuple[int, int]:
     """Write near pairs of leaves to ``pairs``; return their number, and the number of node pairs left on the stack.
 
-    The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more.
+    The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more. The
+    number of node pairs on it at the start of the call is ``top``.
     """
     count = 0
     while top > 0 and count < pairs.shape[0]:
@@ -475,7 +480,7 @@ def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: 
 def split_between(
     boxes: Array, links: Ints, boxes_b: Array, links_b: Ints, within: float, stack: Ints, top: int
 ) -> tuple[int, bool]:
-    """Replace a pair of nodes of two trees by near pairs with children of the higher node; see `split`."""
+    """Replace a pair of nodes of two trees by near pairs with children of the node of greater height, see `split`."""
     a, b = stack[top, 0], stack[top, 1]
     ha, hb = links[a, HEIGHT], links_b[b, HEIGHT]
     if ha == 0 and hb <= 0:
@@ -518,10 +523,12 @@ def along_rays(
     boxes: Array2, links: Ints2, root: int, starts: Array2, directions: Array2, far: float, first: int, stack: Ints2,
     pairs: Ints2, top: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Write pairs of a ray and a leaf that it may hit, starting with ray ``first``.
+    """Write pairs of a ray and a leaf that it may hit to ``pairs``, starting with ray ``first``.
 
-    Returns the number of pairs, the ray at which the next call continues, and the number of nodes of this ray that
-    remain on the stack. The stack needs a row for each level of the tree, and one more.
+    ``top`` is the number of nodes that an earlier call left on the stack for this ray, or 0.
+
+    Returns the number of pairs, the ray at which the next call continues, and the number of nodes left on the stack
+    for this ray. The stack needs a row for each level of the tree, and one more.
     """
     count = 0
     ray = first
@@ -611,9 +618,10 @@ class Tree:
         self._changes = 0
 
     def changed(self, count: int) -> None:
-        """Count leaves that are changed one by one; rebuild the tree after changes of about half of the leaves.
+        """Add ``count`` to the number of single changes, and rebuild the tree if this is about half of the leaves.
 
-        Single changes make the tree worse. A caller that moves leaves by `move_leaf` must call this method first.
+        A single change inserts, removes or moves one leaf, and makes the tree worse. A caller that moves leaves by
+        `move_leaf` must call this method first.
         """
         self._changes += count
         if 2 * self._changes > self.state[LEAVES] + 16:

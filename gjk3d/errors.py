@@ -9,11 +9,11 @@ class Gjk3dError(Exception):
 
 
 class ShapeError(Gjk3dError, ValueError):
-    """A shape cannot be built from these numbers."""
+    """A shape or another argument has an invalid value."""
 
 
 class UnboundedShapeError(ShapeError, AttributeError):
-    """An unbounded shape lacks a property that only bounded shapes have, so `hasattr` is False for it."""
+    """An unbounded shape lacks this property, which only bounded shapes have. `hasattr` returns False for it."""
 
 
 class PoseError(Gjk3dError, ValueError):

@@ -179,7 +179,10 @@ def pose_rows(pose: Any, name: str = "pose", single: bool = False) -> tuple[Arra
 
 
 def fill_rows(matrices: Array | None, name: str, rows: Array) -> None:
-    """Write matrices of `as_matrices` to pose rows; None is the identity. Raise a PoseError for an invalid pose."""
+    """Write matrices that `as_matrices` returned to pose rows. Raise a PoseError for an invalid pose.
+
+    None means the identity.
+    """
     if matrices is None:
         rows[:] = IDENTITY
         return

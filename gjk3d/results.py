@@ -171,7 +171,7 @@ class GjkStep(NamedTuple):
 
 @compared()
 class EpaStep(NamedTuple):
-    """One expansion of EPA's polytope, in the frame of `GjkStep`.
+    """One expansion of EPA's polytope, in the axes of A's frame, with the centre of A's core as origin.
 
     A face has three indices of ``vertices``, and an edge has two.
     """
@@ -202,8 +202,8 @@ class Trace:
     gjk_end : str
         The reason why GJK stopped, for example "converged".
     simplex, simplex_a, simplex_b : (k, 3) float
-        GJK's last simplex in the frame of `GjkStep`. Row i of ``simplex`` is a vertex, the difference of the point of A
-        in row i of ``simplex_a`` and the point of B in row i of ``simplex_b``.
+        GJK's last simplex in the frame of the steps, see `GjkStep`. Row i of ``simplex`` is a vertex. It
+        is the point of A in row i of ``simplex_a`` minus the point of B in row i of ``simplex_b``.
     simplex_weights : (k,) float
         Barycentric coordinates of the point of the last simplex that is nearest to the origin.
     epa : list of EpaStep
@@ -292,7 +292,7 @@ class PartsCertificate(NamedTuple):
     Attributes
     ----------
     order_a, order_b : (n,) int
-        All parts of each body, sorted by group.
+        All parts of each body, in an order in which the parts of each group are consecutive.
     ranges : (k, 4) int
         A pair of groups in each row: begin and end in ``order_a``, then begin and end in ``order_b``. The rows cover
         each combination of a part of A and a part of B. Empty if ``lower`` is 0, which needs no proof.
@@ -348,9 +348,10 @@ ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return the kernel's twelve floats of a result, (1, 12), its marks, and both poses.
+    """Return the numbers that a kernel stored for a result, called its row, and both poses.
 
-    Return None for a result without a stored row. The arrays may be read-only.
+    The numbers are twelve floats, (1, 12), and the integer that `pack_marks` describes. Return None for a result
+    without a stored row. The arrays may be read-only.
     """
     try:
         row = answer._row
@@ -367,7 +368,7 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
 
 
 def _from_bytes(answer: Any) -> tuple[Any, ...]:
-    """Return the row of a result that a compiled function made, as the tuple that Python code stores as a row."""
+    """Return the row of a result as a tuple. A compiled function stored the row as bytes, see `ROW_SIZE`."""
     numbers, code, *poses = cast("Any", row_of(answer))
     stored = (None if pose is None else pose.tobytes() for pose in poses)
     return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *stored
@@ -394,7 +395,7 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 
 
 def missing(answer: Any, name: str) -> Any:
-    """Return a field of a result of one pair, computed from its row at the first use."""
+    """Return a field of a result of one pair that is not set yet. It is computed from the kernel's numbers, and set."""
     unpack = _UNPACK.get(name)
     if unpack is None:
         if name == "certificate":
@@ -549,7 +550,10 @@ class Distance(Answer[N]):
     def to_dict(self: Distance[Any]) -> dict[str, Any]:
         """Return the result of one pair as a dict of numbers, lists and strings that JSON can hold."""
         if self.normal.ndim == 2:
-            raise TypeError("to_dict() needs one pair. Take a row first: result[i].to_dict().")
+            raise TypeError(
+                f"this Distance is a stack of {count(len(self), 'pair')}, and to_dict() needs a single result."
+                " Use result[i].to_dict()."
+            )
         return {
             "status": self.status.name.lower(),
             "distance": float(self.distance),

@@ -27,7 +27,10 @@ _POLL = 0.1  #: seconds between two calls of ``poll``
 
 @contextmanager
 def delayed_interrupt() -> Iterator[list[Any]]:
-    """Delay a first Ctrl-C and append it to the yielded list. A second Ctrl-C raises KeyboardInterrupt."""
+    """Delay a first Ctrl-C in a block. A second Ctrl-C raises KeyboardInterrupt.
+
+    The first Ctrl-C adds an item to the yielded list. The caller reads the list and handles the interrupt.
+    """
     waiting: list[Any] = []
     in_main_thread = threading.current_thread() is threading.main_thread()  # only this thread receives signals
     if not in_main_thread or signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -60,7 +63,7 @@ def unbroken() -> Iterator[None]:
 
 
 class Aside:
-    """A pool of threads or of cluster workers. Ctrl-C interrupts the thread that waits for their results at any time.
+    """A pool of threads or of cluster workers. Ctrl-C interrupts the main thread while it waits for results.
 
     A kernel, a file reader or a boolean operation on solids cannot be stopped, and may take many seconds. After an
     interrupt, running work ends and its result is discarded. Work that has not started is cancelled.
@@ -75,11 +78,14 @@ class Aside:
         self._common = common  # first arguments of every call
 
     def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of ``work(*common, *arguments)``."""
+        """Return the result of ``work(*common, *arguments)``. Every call in the pool gets the arguments ``common``."""
         return self._answer(self._pool.submit(work, *self._common, *arguments))
 
     def map(self, work: Callable[..., Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield each row and the result of ``work(*common, row)``, in the order of the rows, as soon as it is known."""
+        """Yield each row and the result of ``work(*common, row)``, in the order of the rows.
+
+        Every call in the pool gets the arguments ``common``.
+        """
         begun: deque[tuple[Any, Future[Any]]] = deque()
         for row in rows:
             begun.append((row, self._pool.submit(work, *self._common, row)))

@@ -177,7 +177,7 @@ def length(text: str, unit: str | None, what: str) -> float:
 
     ``what`` names the text in errors, for example "--clearance".
 
-    Raise a ParseError if the text is not a finite number, or a unit is not known.
+    Raise a ParseError if the text is not a finite number, or its unit or ``unit`` is not known.
     """
     match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d]*)\s*", text)
     if match is None or not math.isfinite(float(match[1])):

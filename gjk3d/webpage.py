@@ -1,4 +1,4 @@
-"""Self-contained web pages: an HTML file with text, data, scripts and three.js, whose policy forbids network access."""
+"""Self-contained web pages: HTML files with text, data, scripts and three.js. They forbid network access."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ def template(room: str, name: str) -> str:
 
 
 def color_key(words: str, color: str, box: str = "") -> str:
-    """Return the HTML of a legend entry: the HTML of a checkbox, if any, a coloured square, and the text ``words``."""
+    """Return the HTML of a legend entry: a coloured square and the text ``words``, after the HTML ``box``.
+
+    ``box`` is a checkbox, or empty.
+    """
     return f"<label>{box}{color_chip(color)} {html.escape(words)}</label>"
 
 

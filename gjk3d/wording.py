@@ -80,7 +80,7 @@ def missing_name(module: str, name: str, names: Iterable[str]) -> AttributeError
 
 
 def with_cure(cure: Callable[..., str]) -> Callable[[_F], _F]:
-    """Return a decorator for a function that adds a cure to the TypeError of a call with wrong arguments.
+    """Return a decorator that adds a cure to the TypeError of a call with wrong arguments.
 
     The text of ``cure(*args, **keywords)`` is appended to the message. Errors from inside the function are unchanged.
     """

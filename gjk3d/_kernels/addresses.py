@@ -126,7 +126,7 @@ Mapping = Callable[[Any], Any]
 
 
 class Callback(NamedTuple):
-    """A function of the user in the form for kernels."""
+    """A function of the user, compiled or wrapped so that kernels can call it by its address."""
 
     address: int
     compiled: bool  #: whether numba compiled the function
@@ -142,7 +142,8 @@ _TYPE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(c
 def callback(function: Mapping, *, interpreted: bool = False) -> Callback:
     """Return the callback of a function that takes a (3,) array and returns three floats.
 
-    It is created at the first call, and compiled if possible. With ``interpreted``, a new callback runs in Python.
+    Each function has one callback, which is compiled if possible. With ``interpreted``, a new callback is
+    returned, which calls the function in Python.
     """
     if interpreted:
         return _interpreted(function)
@@ -306,7 +307,10 @@ def floats_in(array: int, dimensions: int) -> int:
 
 @kernel
 def listed_pose(pose: int, copy: int) -> int:
-    """Write a pose, a list of four lists of four floats, to the address ``copy``; return ``copy``, or 0 for others."""
+    """Write a pose, a list of four lists of four floats, to the address ``copy``.
+
+    Return ``copy``, or 0 if ``pose`` has another form.
+    """
     if word(pose + TYPE) != constant(LIST_TYPE) or word(pose + SIZE) != 4:
         return 0
     for i in range(4):

@@ -41,7 +41,7 @@ _ITEMS = {
 
 
 def numba_type(hint: Any) -> Any:
-    """Return numba's type for an annotation, or raise a TypeError, for example for arrays without dimensions."""
+    """Return numba's type for an annotation. Raise a TypeError for an array type without its number of dimensions."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     if typing.get_origin(hint) is Annotated:
@@ -226,7 +226,7 @@ def builtin(function: Function) -> Any:
 
 
 class Declared:
-    """The name and the types of a called kernel, in place of numba's result of its compilation."""
+    """The name and the types of a called kernel. numba uses them in place of the compiled kernel."""
 
     objectmode = False
 
@@ -294,7 +294,7 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKerne
 
 
 def _linked(library: Any) -> Any:
-    """Return the module of a code library and of all libraries that numba links to it."""
+    """Return the module of a code library, linked with the modules of all libraries that numba links to the library."""
     libraries: dict[Any, None] = {}
 
     def visit(item: Any) -> None:

@@ -265,7 +265,7 @@ def _group(kernels: Kernels, number: int, members: set[str], copied: set[str], c
 
 
 def _linked(modules: Sequence[bytes]) -> Any:
-    """Return the module that is linked from modules, in their order, so that equal sources give equal files."""
+    """Link modules in their given order, and return the result. The order makes files of equal sources equal."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()

@@ -171,9 +171,10 @@ def _guard(folder: str) -> None:
     """Delete numba's cached files in ``folder`` if they were compiled from other sources.
 
     A file in the folder has the key of the code of all kernels, see `gjk3d._kernels.sources`. Modification times are
-    not reliable, because copies of a file may have others.
+    not reliable, because copies of a file may have other times.
 
-    Raise an OSError if other users may write to the folder, because numba's files are pickles, which run code.
+    numba's files are pickles, which run code. If other users may write to the folder, its files are deleted and its
+    mode is set to 700. Raise a PermissionError if the folder belongs to another user.
     """
     if folder in _folders:
         return

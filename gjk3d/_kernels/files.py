@@ -32,8 +32,8 @@ def texts() -> dict[str, bytes]:
 def folder() -> Path:
     """Return the folder of the cache of compiled kernels.
 
-    Candidates are ``GJK3D_CACHE_DIR``, a folder in the user's cache, and (except on Windows) a private folder in the
-    system's folder for temporary files. The result is the first that is not writable for other users.
+    Candidates are ``GJK3D_CACHE_DIR``, a folder in the user's cache, and a private folder in the system's folder
+    for temporary files, which is not used on Windows. The result is the first that is not writable for other users.
     """
     usable = next(filter(_is_usable, _places()), _NO_PLACE)
     if usable != (first := next(_places())):
@@ -144,7 +144,7 @@ def _empty(place: Path) -> bool:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file of the cache. Raise an OSError if it is missing, or writable for other users."""
+    """Return the content of a file of the cache. Raise an OSError if it is missing, or others may have written it."""
     with open(path, "rb") as file:
         if reason := distrust(os.fstat(file.fileno())):
             if not refused:

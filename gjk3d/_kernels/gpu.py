@@ -98,7 +98,7 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
 
 
 def _place(argument: Any) -> str:
-    """Return the source code of the index of a thread or row in an argument, or an empty text if it is shared."""
+    """Return source code that indexes an argument by thread or row, or an empty text if all threads share it."""
     if isinstance(argument, PerThread):
         return "[thread]"
     return "[k]" if isinstance(argument, Rows) or (isinstance(argument, Output) and argument.rows) else ""
@@ -173,7 +173,7 @@ def _uncontracted() -> Iterator[None]:
 
 
 def _rows(source: Function, places: Sequence[str]) -> Function:
-    """Return the function of a thread, which calls an entry for each of its rows."""
+    """Return the function that each thread runs. It calls an entry for each row of the thread."""
     names = parameters(source)
     row_arguments = {"start": "k", "stop": "k + 1"}
     kinds = {name: hint for name, hint in get_type_hints(source).items() if hasattr(hint, "_fields")}

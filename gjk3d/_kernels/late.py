@@ -1,7 +1,8 @@
-"""Entries before machine code exists: they run interpreted, or wait for the builder.
+"""Calls of kernels before their machine code exists: they run interpreted, or wait for the machine code.
 
-The first call starts the builder in a process. A call with few items runs the Python functions of the kernels, whose
-results have the same bits. A call with many items waits for the builder, and prints the progress on stderr.
+An entry is a kernel that Python calls. The first call of an entry starts the builder, a process that compiles all
+kernels. A call with few items may run the Python functions of the kernels, whose results have the same bits. Other
+calls wait for the builder, and print the progress on stderr.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ _last_check = 0.0
 
 
 def entry(function: Function, single: bool) -> Any:
-    """Return the machine code of an entry, or a `Late` if it does not exist yet."""
+    """Return the machine code of a kernel that Python calls, or a `Late` if the code does not exist yet.
+
+    With ``single``, calls with few items run ``function`` in Python until then.
+    """
     name = f"{function.__module__}:{function.__qualname__}"
     late = _late[name] = Late(name, function, single)
     _load()
@@ -45,7 +49,7 @@ def entry(function: Function, single: bool) -> Any:
 
 
 def builtin(name: str) -> Any:
-    """Return the addresses of a builtin, or None if its machine code does not exist yet."""
+    """Return the addresses of the machine code of a function that CPython calls, or None before this code exists."""
     _load()
     return _code.get(name)
 
@@ -56,12 +60,12 @@ def arrived() -> bool:
 
 
 def source(entry: Any) -> Function:
-    """Return the Python function of an entry."""
+    """Return the Python function from which an entry is compiled."""
     return _late[f"{entry.__module__}:{entry.__name__}"].py_func
 
 
 class Late:
-    """An entry that is defined before its machine code exists. It calls the machine code as soon as this exists."""
+    """A callable in place of a kernel without machine code. It calls the machine code as soon as this exists."""
 
     def __init__(self, name: str, function: Function, single: bool) -> None:
         self.name, self.py_func, self.single = name, function, single
@@ -77,7 +81,10 @@ class Late:
         return (code or self.py_func)(*args)
 
     def _arrived(self) -> Any:
-        """Return the machine code of the entry if it exists. Start the builder if necessary, and check it regularly."""
+        """Return the machine code of this kernel, or None if it does not exist.
+
+        At most once per `_INTERVAL`, new machine code is loaded, or a builder is started if none runs.
+        """
         global _last_check
         if time.monotonic() - _last_check > _INTERVAL:
             with _guard:
@@ -88,13 +95,16 @@ class Late:
         return _code.get(self.name)
 
     def _few(self, args: tuple[Any, ...]) -> bool:
-        """Return whether a call has few items, by its arguments ``start`` and ``stop`` or the rows of its arrays."""
+        """Return whether a call has few items: those from ``start`` to ``stop``, or else the rows of its arrays."""
         if "stop" in self._names:
             return bool(args[self._names.index("stop")] - args[self._names.index("start")] <= FEW)
         return all(len(array) <= 4 * FEW for array in args if isinstance(array, np.ndarray) and array.ndim > 1)
 
     def otherwise(self, *args: Any) -> Any:
-        """Repeat a rejected call with converted numbers and arrays. Raise a TypeError if none can be converted."""
+        """Call the machine code with converted arguments, after it rejected ``args``.
+
+        Raise a TypeError if no argument can be converted.
+        """
         plain = tuple(map(_undressed, args, self._kinds))
         if len(args) != len(self._names) or all(a is b for a, b in zip(plain, args, strict=True)):
             passed = ", ".join(
@@ -146,7 +156,7 @@ _wrong: list[Path] = []  #: object files that do not work on this machine
 
 
 def _misses(code: dict[str, Any]) -> str:
-    """Return the wrong result of a test kernel as text, or an empty string if it returns the known result."""
+    """Run a test kernel of ``code``. Return the result as text if it is wrong, else an empty string."""
     turned = np.array([[[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0], [0.0, 0.0, 0.0, 1.0]]])
     expected, row = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0], np.full((1, 13), np.nan)
     result = code["gjk3d.poses:check_rows"](turned, row)
@@ -190,7 +200,7 @@ def _step() -> None:
 
 
 def _start() -> None:
-    """Start the builder in a process, or store the reason why it cannot run."""
+    """Start a process that builds the machine code, or store the reason why it cannot be built."""
     global _builder, _hopeless
     if getattr(sys, "frozen", False):
         _hopeless = "a frozen program cannot compile. Run `gjk3d warmup` before freezing it"
@@ -222,7 +232,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def wait(report: Report | None = None) -> bool:
-    """Wait for the machine code, with progress on stderr or to ``report``; return whether it is available."""
+    """Wait for the machine code; return whether it is available. Pass the progress to ``report``, or print it."""
     with _guard:
         _step()
     if not (_code or _hopeless):
@@ -243,9 +253,9 @@ def wait(report: Report | None = None) -> bool:
 
 
 class _Progress:
-    """A function that prints the progress of the builder on stderr.
+    """A callable that prints the progress of the builder on stderr.
 
-    A terminal has one line that is overwritten. A file gets a new line every ten seconds.
+    On a terminal it overwrites a single line. In a file it writes a new line every ten seconds.
     """
 
     def __init__(self) -> None:
@@ -283,6 +293,6 @@ def _report_interpreted() -> None:
 
 
 def status() -> dict[str, Any]:
-    """Return the result of `store.describe`, whether the machine code is loaded, and whether it can be built."""
+    """Return the facts of `store.describe`, and whether the machine code is loaded and can be built here."""
     _load()
     return {**store.describe(), "loaded": bool(_code), "can_build": _can_build()}

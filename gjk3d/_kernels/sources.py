@@ -3,7 +3,7 @@
 A kernel depends on its own definition, and on all definitions that its names refer to, in any file: kernels that it
 calls, constants, annotations, NamedTuples, and functions that compute constants. The key is a hash of these definitions
 and of `gjk3d._kernels`, without comments, docstrings and layout. A global name that a local variable hides is included
-too. The key may therefore change although the machine code does not, but never the other way round.
+too. The key may therefore change although the machine code does not. The machine code never changes without the key.
 
 The files are parsed, not imported, and numba is not needed. The definitions of a file are cached by the hash of its
 bytes.
@@ -79,7 +79,7 @@ def _code(statement: ast.stmt) -> str:
 
 
 def _same_scope(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement in the scope of the file, without the bodies of functions and classes."""
+    """Yield the syntax nodes of a statement, without those inside functions and classes."""
     yield statement
     if not isinstance(statement, _DEFINITION):
         for node in ast.iter_child_nodes(statement):
@@ -169,7 +169,10 @@ class _Package:
         ]
 
     def resolve(self, module: str, path: list[str]) -> Iterator[tuple[str, str]]:
-        """Yield the module and the name of each import and definition that a dotted name of a module refers to."""
+        """Yield (module, name) for each import and definition to which a dotted name refers.
+
+        The dotted name is used in ``module``, and ``path`` contains its parts.
+        """
         for k, name in enumerate(path):
             source = self.source(module)
             if name in source.names or name in source.imports:
@@ -251,7 +254,7 @@ def key_of(texts: dict[str, bytes]) -> str:
 
 
 def entries() -> list[str]:
-    """Return the names "module:function" of all kernels that Python or CPython calls."""
+    """Return the names "module:function" of all kernels that are called from Python, not only from other kernels."""
     return [f"{module}:{name}" for module, name in _package().marked(_CALLED_BY_PYTHON)]
 
 

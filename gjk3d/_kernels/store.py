@@ -1,5 +1,7 @@
-"""Files of compiled kernels, in the package or in the user's cache. The name of a file is a hash of its sources.
+"""Files of compiled kernels, in the package or in the user's cache.
 
+The name of a file is a hash of the kernels' sources. For machine code the hash includes the kinds of machine
+and processor.
 The content of the cache is run as code. On POSIX a file or folder is used only if it belongs to the user or to root,
 and if group and others cannot write to it. A lock prevents two builders from running on a machine at the same time.
 """
@@ -34,7 +36,7 @@ SHIPPED = Path(__file__).parent / "objects"  #: the folder of compiled kernels i
 
 @cache
 def source_key() -> str:
-    """Return the key of the machine code, see `gjk3d._kernels.sources`, as it was at the first call."""
+    """Return the key of the machine code, a hash of the kernels' sources. It is computed only at the first call."""
     return read_key()
 
 
@@ -65,7 +67,7 @@ def ship_key() -> None:
 
 
 def _name_of(package: dict[str, bytes]) -> str:
-    """Return the name of the file with the key for these files of the package."""
+    """Return the name of the file that stores the key, from the content of the package's files by name."""
     digest = hashlib.sha256()
     for name, text in package.items():
         digest.update(f"{name} {len(text)}\0".encode() + text)
@@ -121,7 +123,10 @@ class Built(NamedTuple):
 
 
 def find(without: Sequence[Path] = ()) -> Built | None:
-    """Return the object file for this machine from the package or the cache, or None. Paths ``without`` are skipped."""
+    """Return the object file for this machine from the package or the cache, or None.
+
+    The paths in ``without`` are skipped.
+    """
     name = object_name(machine(), cpu_level())
     for place in (SHIPPED, folder()):
         if place / name not in without and (built := read(place / name)) and "names" in built.facts:
@@ -130,7 +135,10 @@ def find(without: Sequence[Path] = ()) -> Built | None:
 
 
 def read(path: Path) -> Built | None:
-    """Return the content of a file of `write_built`, or None if it is missing, damaged, or writable by other users."""
+    """Return the code and the facts that `write_built` wrote to a file.
+
+    Returns None if the file is missing, damaged, or writable by other users.
+    """
     try:
         facts = json.loads(_content(path.with_suffix(".json")))
         content = _content(path)
@@ -141,7 +149,7 @@ def read(path: Path) -> Built | None:
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a file. Files of the package are trusted, as its code is."""
+    """Return the content of a file. Raise an OSError if a file outside the package is writable for other users."""
     return path.read_bytes() if path.parent == SHIPPED else read_file(path)
 
 
@@ -157,7 +165,7 @@ def write_built(path: Path, content: bytes, facts: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def lock() -> Iterator[None]:
-    """Hold the lock of the builders of this machine for a block. The system releases it if the process is killed."""
+    """Hold the lock of this machine's builders in a ``with`` block. The system releases it if the process is killed."""
     make_folder(folder())
     with open(folder() / _LOCK, "a+b", opener=open_private) as file:
         while not _try_lock(file):
@@ -221,7 +229,7 @@ def how_far() -> float:
 
 
 def describe() -> dict[str, Any]:
-    """Return the path of the object file, the state of the cache's folder, and the progress of a build."""
+    """Return the path of the object file, the processor level, the state of the cache, and the progress of a build."""
     built, place = find(), folder()
     return {
         "object": None if built is None else str(built.path),

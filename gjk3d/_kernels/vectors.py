@@ -1,8 +1,10 @@
-"""Tests of eight boxes, triangles or balls together in float32, for trees whose nodes have eight children.
+"""Tests of eight boxes, of eight triangles, or of two balls in eight configurations, together in float32.
+
+The boxes are the children of a tree's node, and the triangles are those of a leaf.
 
 Compiled kernels use vectors of LLVM, which LLVM splits on machines with smaller registers. Interpreted kernels use
 numpy. Each test is written once, with operations that both have. Operations are not fused, so the bits are equal on all
-machines. A test returns an integer with one bit for each box, triangle or ball.
+machines. A test returns an integer whose bits are the results for the boxes, triangles or configurations.
 
 The tests only discard candidates. Their callers enlarge the bounds by more than the rounding errors of float32.
 """
@@ -24,7 +26,10 @@ _BOX, _TRIANGLE, _BALL = 6, 9, 6  #: number of rows of eight floats of a node, o
 
 
 class Slabs(NamedTuple):
-    """A ray for tests of boxes. Its origin is moved by the padding of the boxes."""
+    """A ray for tests of padded boxes.
+
+    The padding shifts the origin of the ray. The shifts differ for the planes where the ray enters and leaves.
+    """
 
     #: rows of the coordinates of the planes through which the ray enters a box: 0 or 3, 1 or 4, 2 or 5
     row_x: int
@@ -45,7 +50,10 @@ class Slabs(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line for tests of triangles, in the frame of a leaf. A shear maps the line to its steepest axis."""
+    """A line for tests of triangles, in the frame of a leaf.
+
+    The steepest axis has the greatest component of the line's direction. A shear maps the line to this axis.
+    """
 
     #: indices of the axes, with the steepest axis of the line last
     axis_x: int
@@ -99,9 +107,10 @@ def _cross(f: Any, a: Any, b: Any) -> Any:
 
 
 def _areas_on_line(f: Any, corners: Any, leaf: Any, line: Any) -> Any:
-    """Return twice the signed areas between the line and the edges of each triangle, and the heights of the corners.
+    """Return three areas and the three corner heights of each triangle of a leaf.
 
-    The areas are those of the projection along the line. A height is the coordinate along the steepest axis.
+    An area is twice the signed area between an edge and the line, projected along the line. A height is the coordinate
+    of a corner along the steepest axis, relative to the point of the line. ``f`` has the vector operations.
     """
     # after the shear the line is the last axis, so the projection of a triangle on the line contains the origin
     # (Woop, Benthin, Wald, Watertight ray/triangle intersection, 2013)
@@ -168,12 +177,15 @@ def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any, slac
 if TYPE_CHECKING:
 
     def boxes_on_ray(boxes: Floats32_3, node: int, ray: Slabs, most: float, out: Floats32_1) -> int:
-        """Return a bit for each box that a ray enters within the distance ``most``; write the distances to ``out``."""
+        """Return a bit for each of a node's eight boxes, set if the ray enters the box within the distance ``most``.
+
+        The distances at which the ray enters the boxes are written to ``out``.
+        """
 
     def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
-        """Return a bit for each box near a point, and write the squared distances of all boxes to ``out``.
+        """Return a bit for each of a node's eight boxes, set if its squared distance from a point is at most ``most``.
 
-        A box is near if its squared distance is at most ``most``.
+        The squared distances of all eight boxes are written to ``out``.
         """
 
     def balls_apart(centers: Floats32_3, a: int, b: int, half: int, most: float) -> int:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Parts(ABC):
-    """Convex parts in one frame. Boxes are rows of least and greatest corner and contain their parts."""
+    """Convex parts in one frame. The box of a part contains the part, and is a row of the least and greatest corner."""
 
     __slots__ = (
         "__weakref__", "_fast", "_given", "_head", "_looped", "_outward", "_solids", "_surface", "_wide", "count",
@@ -452,7 +452,10 @@ ORDERED, TURNED, TIED = range(3)  #: order of two objects in the kernels: as giv
 
 
 def order_of(a: Thing, b: Thing) -> int:
-    """Return the order of two objects in the kernels: ORDERED, TURNED, or TIED if their keys are equal."""
+    """Return the order in which kernels take two objects: ORDERED for a, b, or TURNED for b, a.
+
+    TIED means that the keys of the objects are equal, and the poses decide the order.
+    """
     a_is_body, b_is_body = bool(a._kind & Kind.BODIES), bool(b._kind & Kind.BODIES)
     if a_is_body != b_is_body:
         return ORDERED if a_is_body else TURNED

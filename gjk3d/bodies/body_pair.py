@@ -89,7 +89,10 @@ class _Shapes(Sequence[Shape]):
 
 
 class BodyPair:
-    """Two bodies, where m is the pose row of b in a's frame. A pair of parts is a row: the number in a, then in b."""
+    """Two bodies, where m is the pose row of b in a's frame.
+
+    Pairs of parts are an array (k, 2). A row has the index of a part of a, then the index of a part of b.
+    """
 
     #: promised widths of bounds in overlap, in units of the size and of the error
     tight_depth = 1e-9, 16.0
@@ -125,7 +128,7 @@ class BodyPair:
         return grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs of parts, (k, 2), whose leaves have boxes within a distance."""
+        """Return the pairs of parts, (k, 2), whose leaves have boxes that are at most ``within`` apart."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
@@ -265,7 +268,10 @@ class BodyPair:
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def common_point(self) -> tuple[Array, Array]:
-        """Return a common point of two intersecting bodies, and the normal of the parts at this point, in a's frame."""
+        """Return a common point of two intersecting bodies, and the normal of the parts at this point, in a's frame.
+
+        If the point is inside a closed surface of the other body, the normal is the x axis.
+        """
         inner = self.held()
         if inner is not None:
             return inner.point, _EX
@@ -296,7 +302,10 @@ class BodyPair:
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
-    """Return the table of pairs of parts, (k, 2), for the kernels. Part i has row i of ``starts`` and pose row i."""
+    """Return the table of the kernels for ``pairs``, which has two part indices per row.
+
+    For each part, the table has its row of ``starts``, where its data begin, and the index of its pose row.
+    """
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]

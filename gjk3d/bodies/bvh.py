@@ -508,7 +508,10 @@ stack_of_thread = per_thread(new_stack)
 
 @inlined
 def stack_in(nodes: Ints2, floats: Floats32_1) -> WideStack:
-    """Return a `WideStack` of views of two arrays: the stack of another traversal, and `FLOATS32` floats."""
+    """Return a `WideStack` whose arrays are views of ``nodes`` and ``floats``.
+
+    ``nodes`` is the stack of another traversal, and ``floats`` has `FLOATS32` items.
+    """
     return WideStack(
         nodes.reshape(nodes.size),
         floats[:WIDE_STACK],
@@ -618,7 +621,7 @@ def collapse(
 def fill_leaves(
     triangles: Array2, order: Ints1, links: Ints2, boxes: Array2, scale: float, leaves: Ints1, tree: WideTree
 ) -> None:
-    """Write the frames, corners and faces of the leaves."""
+    """Write the centres and radii of the leaves, and the corners and face numbers of their triangles."""
     for k in range(leaves.shape[0]):
         node = leaves[k]
         first, count = links[node, 1], links[node, 2]

@@ -216,7 +216,7 @@ class Side(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Data of a body and of the bodies of a list, in addition to `ContactTrees`."""
+    """Data of body a and of the bodies b of a list that `ContactTrees` lacks: normals, planes and hulls."""
 
     a: Side
     b: Side
@@ -341,7 +341,7 @@ def _points_of(
 
 
 class ContactPlan:
-    """The arguments of the contact kernels that do not depend on poses, without references to the objects."""
+    """The arguments of the contact kernels that do not depend on poses. It has no references to the objects."""
 
     __slots__ = ("_corners", "_sides", "_solids", "_trees")
 
@@ -401,7 +401,10 @@ class ContactPair:
         self._plans: list[ContactPlan | None] = [None, None]
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
-        """Return the plan of two objects; ``later`` is whether objects of equal keys were swapped by their poses."""
+        """Return the plan of the two objects in ``x``.
+
+        ``later`` is whether the objects have equal keys and were swapped because of their poses.
+        """
         if x.ours is not x.a._as_parts():  # a height field without a bottom has other columns at these poses
             return ContactPlan(*x[:3])
         plan = self._plans[later]
@@ -410,7 +413,7 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at two pose matrices, (k, 10), or None if the general path is needed.
+        """Return the contact points at two pose matrices, (k, 10), or None if `contact_points` is needed instead.
 
         A row has the point on A, the point on B, the gap and the normal.
         """
@@ -453,7 +456,11 @@ def _choose(
     x: PosedPair, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
     w: TreeScratch,
 ) -> tuple[int, float]:  # fmt: skip
-    """Select the pairs of parts at a pose row that have contact points; return their number and the depth limit."""
+    """Select the pairs of parts at a pose row that have contact points. Return the number of pairs and a limit.
+
+    The limit is the length of a known separating translation, which bounds the depths of contacts. It is inf if no
+    faces intersect.
+    """
     count, most = 0, inf
     # only faces of closed meshes push each other, and the points of all other parts are used unchanged
     if kind == PARTS:
@@ -504,8 +511,8 @@ def point_rows(
 ) -> None:  # fmt: skip
     """Write the contact points of pairs of parts at each pose row in the world frame (`write_points`).
 
-    The points of row k begin at ``begins[k]``, and ``points`` must have room for all. The results in ``listed`` of
-    faces that push each other are changed. ``most_deep`` has the depths of the rows, if known.
+    The points of row k begin at ``begins[k]``, and ``points`` must have room for all. For faces that push each
+    other apart, the results in ``listed`` are changed. ``most_deep`` has the depths of the rows, if known.
     """
     first, kind, mapped, origin, order = listed.begins, trees.kind, trees.mapped, sides.origin, scratch.order
     solid_a, solid_b = sides.a.solidity, sides.b.solidity

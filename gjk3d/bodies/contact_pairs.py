@@ -6,8 +6,8 @@ contain a body instead.
 
 At each pose row, the pairs of parts that intersect or are within a distance are listed with their signed distances.
 
-The parts of a mesh are its faces. Kernels do not call support functions of users. `_by_functions` lists the pairs of
-bodies with such functions.
+The parts of a mesh are its faces. Kernels do not call support functions of users. For bodies with such functions,
+`_by_functions` lists the pairs of parts.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class ShapeList:
 
     @cached_property
     def solids(self) -> GivenSolids:
-        """The polytopes of `gjk3d.bodies.facets.solids_of`, to which `facets.with_scratch` adds scratch."""
+        """The polytopes among the objects, in the format of `gjk3d.bodies.facets`."""
         return solids_of(self.parts)
 
 
@@ -275,7 +275,7 @@ def list_rows(
     trees: ContactTrees, solids: GivenSolids, within: float, rows: ShapeRows, start: int, w: TreeScratch,
     pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the arrays of `ListedPairs` from pose row ``start`` on, and return the first row that does not fit.
+    """Write the arrays of `ListedPairs` from pose row ``start`` on, and return the first pose row without room.
 
     ``solids`` are the polytopes that are tested against faces (`facets`).
     """
@@ -334,7 +334,10 @@ def contact_trees(a: Parts, shapes: ShapeList, kind: int) -> ContactTrees:
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
-    """Return a tree with the neighbours that `pushes` needs: of triangles across edges, or of voxels by cells."""
+    """Return ``tree`` with the tables of neighbours that `gjk3d.bodies.depth.pushes` needs.
+
+    Neighbours are triangles with a common edge, or voxels in adjacent cells.
+    """
     if isinstance(parts, Copies):
         return parts.in_cells()
     return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree
@@ -532,7 +535,7 @@ def split(
     x: PosedPair, kind: int, mapped: tuple[bool, bool], f: PairContacts, first: int, stop: int, count: int,
     origin: PartTree, order: Ints, w: TreeScratch,
 ) -> int:  # fmt: skip
-    """Move the pairs that are contacts of the whole bodies before all other selected pairs, and return their number.
+    """Move the selected pairs that are contacts of the whole bodies to the front, and return the number of these pairs.
 
     Both groups stay sorted by gap. The pairs from ``first`` to ``stop - 1`` are intersecting faces. The nearest points
     of two separated bodies are a contact. If no pair is a contact and a body has support functions of a user, the

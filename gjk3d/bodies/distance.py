@@ -74,7 +74,10 @@ def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
 
 
 def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
-    """Return the order of two objects, and the objects and rows in the order of the kernels, or as given if TIED."""
+    """Return the order of two objects (`order_of`), and the objects and their pose rows in the order of the kernels.
+
+    If the order is TIED, the objects and rows are returned as given, since their poses decide the order of each row.
+    """
     order = order_of(a, b)
     if order == TURNED:
         a, b, rows = b, a, rows.swapped()
@@ -146,7 +149,7 @@ class Queries(ABC):
         return True if code in (MEET, HELD) else None
 
     def measure(self, ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
-        """Write the distance at two matrices; return status + 8 * tight, or -1 if the general path is needed."""
+        """Write the distance at two matrices; return status + 8 * tight, or -1 if the kernels cannot decide."""
         if self.order == TURNED:
             ma, mb = mb, ma
         x, signed = _scratch_of_single(), mode != narrow.UNSIGNED
@@ -179,7 +182,10 @@ class TreeQueries(Queries):
         return fast_body(a), fast_body(b)
 
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes of `tree_collision.meet`, and return the last. `complete` may allow to decide a DOUBT."""
+        """Write the codes of `tree_collision.meet`, and return the last code.
+
+        After `complete`, a second call may decide a pair whose code was DOUBT.
+        """
         return meet_rows(self.trees, ma, mb, rows, margin, w, codes)
 
     def measure_rows(
@@ -253,7 +259,7 @@ def queries_of(a: Any, b: Any, order: int) -> Queries | None:
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
-    """Return at which rows a pair with a body collides or is closer than a margin."""
+    """Return for each pose row whether a body and another object collide or are closer than a margin."""
     order, a, b, rows = _ordered(a, b, rows)
     queries, within = queries_of(a, b, order), max(margin, 0.0)
     if queries is None:
@@ -279,7 +285,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
 
 def _is_within(a: Body, b: Any, rows: Rows, which: Ints, margin: float) -> Bools:
-    """Return for some rows whether the lower bound of the distance is at most a margin."""
+    """Return for each pose row in ``which`` whether the lower bound of the distance is at most a margin."""
     out, flags = empty_answers(len(which))
     if len(which):
         wanted = Wanted(narrow.SIGNED if margin < 0.0 else narrow.UNSIGNED, normals=False)
@@ -299,7 +305,7 @@ def _deep_enough(a: Body, b: Any, rows: Rows, answer: Bools, margin: float) -> B
 
 
 def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Write the distances of a pair with a body."""
+    """Write the distances of a body and another object into ``out`` and ``flags``, one row per pose row."""
     check_no_log(wanted)
     order, a, b, rows = _ordered(a, b, rows)
     if not is_by_ball(a, b):
@@ -375,7 +381,7 @@ class Group(NamedTuple):
 
 
 def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
-    """Yield the pair in groups of rows that share their parts and their order."""
+    """Yield groups of the pose rows ``which``. In a group, the objects have the same parts and the same order."""
     first, second = (poses[which % len(poses)] for poses in (rows.a, rows.b))
     everywhere = np.arange(len(which))
     orders = [(everywhere, False)]
@@ -487,7 +493,10 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
 
 
 def prepare(a: Any, b: Any) -> Queries | None:
-    """Return the compiled queries of a pair with a body, or None if the general path is needed."""
+    """Return the compiled queries of a body and another object.
+
+    The result is None for two height fields without a bottom, or for a shape with a user's support function.
+    """
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
     return None if second._kind == Kind.ENDLESS else queries_of(first, second, order)
@@ -511,7 +520,7 @@ class Levers(NamedTuple):
 
 
 def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
-    """Return the contacts that determine the signed distance of a pair with a body and without half-spaces."""
+    """Return the contacts that determine the signed distance of a body and another object that is not a half-space."""
     if not in_order(a, b, row_a, row_b):
         turned = answer[None].copy()
         mirror(turned, True)

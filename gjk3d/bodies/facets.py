@@ -241,9 +241,10 @@ def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
 
 @kernel
 def _list_outlines(s: Solid) -> int:
-    """List the edges j on the polytope's outline along each edge k of the triangle as 3 j + k, and return their number.
+    """List the edges of the polytope's outline seen along each edge of the triangle, and return the length of the list.
 
-    The branch is unpredictable, so each edge is written and the counter advances only if the edge is on the outline.
+    Edge j of the polytope and edge k of the triangle are listed as 3 j + k. The branch is unpredictable, so each edge
+    is written, and the counter advances only if the edge is on the outline.
     """
     h, count = s.heights, 0
     for j in range(s.edges.shape[0]):
@@ -260,7 +261,7 @@ def _list_outlines(s: Solid) -> int:
 
 @kernel
 def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
-    """Return the facet ``best``, or the pair of an edge of the triangle and of the polytope with the widest gap.
+    """Return the facet of a triangle edge and a polytope edge with the widest gap, or ``best`` if no gap is wider.
 
     The search ends at a gap above ``enough``.
     """

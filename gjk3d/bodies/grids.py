@@ -315,7 +315,7 @@ class Prisms(Parts):
         return ConvexHull(floats[layout.FLOAT_HEAD :].reshape(3, 6).T)
 
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
+        """Return the lowest and the highest point of the surface along n, (1, 2, 3)."""
         corners = self._field.surface().vertices
         return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
 
@@ -502,7 +502,7 @@ class HeightField(Body):
     def bounds(self) -> Array:
         """The least and the greatest corner of the bounding box in the field's frame, (2, 3) float.
 
-        Without a bottom it raises UnboundedShapeError.
+        A field without a bottom raises UnboundedShapeError.
         """
         if self.bottom == -inf:
             raise UnboundedShapeError(
@@ -589,15 +589,15 @@ class HeightField(Body):
         return 4.0 * size
 
     def _columns(self, depth: float) -> Prisms:
-        """Return the columns down to the bottom, or of an unbounded field down to ``depth`` below its lowest point."""
+        """Return the columns down to the bottom, or to ``depth`` below the lowest point of a field without a bottom."""
         return Prisms(self, float(self.heights.min()) - depth if self.bottom == -inf else self.bottom)
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
         """Return columns that are deep enough to move an object out of them at the top, but not through their bottom.
 
-        All points of the object are within ``reach`` of the position ``shift``. The bottom is below ``shift`` and the
-        lowest point of the field, by at least half the depth plus a multiple of ``reach``. The multiple is larger if
-        the object is to be ``pushed`` out.
+        All points of the object are within ``reach`` of the position ``shift``. In a field without a bottom, the depth
+        of the columns is counted from the lowest point of the surface. They end below both ``shift`` and this point, by
+        at least half that depth plus a multiple of ``reach``. The multiple is larger if the object is ``pushed`` out.
         """
         low, lengths = float(self.heights.min()), 23.0 if pushed else 2.0
         depth = least = self._least_depth

@@ -145,7 +145,10 @@ def _passing(c: Course, begin: float, end: float) -> Passing:
 
 @kernel
 def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
-    """Return a time until which two boxes are proven apart from the start of the interval, and the number of steps."""
+    """Return the time until which two boxes are proven apart during the interval of ``s``, and the number of steps.
+
+    If nothing is proven, that time is the start of the interval.
+    """
     gap, nearing = boxes_beyond(c.a, i, c.b, j, s)
     if gap > c.far:
         return s.end, 1
@@ -301,7 +304,7 @@ def _near_path(a: Body, b: Parts, motions: Array) -> Parts:
 
 
 def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float, float, int]:
-    """Return the result of `gjk3d.narrow.toi.impact` for a pair with a body and without half-spaces.
+    """Return the result of `gjk3d.narrow.toi.impact` for a body and another object that is not a half-space.
 
     The result is a code, the time until which the pair is free, the time of touch, and the number of steps. ``motions``
     has the motion row of each object.

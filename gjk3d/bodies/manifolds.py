@@ -367,8 +367,8 @@ def _store_lows(y: Pair, lows: Array2) -> None:
 def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
     """Write the face normals of two parts with the least depths along them, sorted by depth; return their number.
 
-    Depths above ``most`` are left out. ``lows`` was filled by `_store_lows`, once for all pairs with the same part of
-    B. Otherwise the search along each face normal of a part with many faces would be slow.
+    Depths above ``most`` are left out. `_store_lows` has filled ``lows`` once for all pairs with the same part of B,
+    because a search along each normal of a part with many faces is slow.
     """
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
@@ -444,8 +444,8 @@ def _least_gap(normals: Array2, k: int) -> float:
 def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
     """Return whether `_write_along` certainly rejects pair j by its gap along normal k of other pairs.
 
-    A's part is a triangle. ``two`` is whether B's part is a triangle too. The farthest points of other parts of B are
-    stored with the normals.
+    A's part is a triangle. ``two`` is whether B's part is a triangle too. Otherwise ``normals`` must contain the
+    farthest point of B's part against each normal.
     """
     x, n, s = t.x, vec_at(normals[k], 0), read(t.x.a.places, t.f.pairs[j, 0])
     if two:
@@ -461,7 +461,7 @@ def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
 
 @kernel
 def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
-    """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
+    """Write the points of the selected pairs ``contacts`` to ``count - 1`` along face normals; return their number.
 
     The normals are those of other pairs that have points. If there are no such pairs, a pair is tested along the
     normals of its own faces.

@@ -73,12 +73,12 @@ class Mesh(Body):
     vertices : (n, 3) float, or a mesh of trimesh or pyvista
         Points in the caller's unit. A mesh of trimesh or pyvista is copied as by `from_trimesh` and `from_pyvista`.
     faces : (m, 3) int
-        Indices of the three vertices of each triangle, anticlockwise seen from outside. Not given with a mesh of
-        another library.
+        Indices of the three vertices of each triangle, anticlockwise seen from outside. Omit them if ``vertices``
+        is a mesh of another library.
     name, unit : str, optional
         The name of the model in the file, and its unit of length if the format has one.
     parts : sequence of Part, optional
-        The named parts that the mesh was joined from.
+        The named parts that were joined to form this mesh.
     source : path, optional
         The file of the mesh.
     solid : bool

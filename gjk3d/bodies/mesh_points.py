@@ -77,9 +77,10 @@ class NearestFace(NamedTuple):
 
 @inlined
 def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: WideStack) -> int:
-    """Return the boxes of a node within a limit of a far point as bits, and write their squared distances.
+    """Return bits that mark the boxes of a node near p, and write the squared distances of these boxes.
 
-    ``base`` is subtracted from the written squared distances, and is already subtracted from ``limit``.
+    The point p is far from the mesh, so ``base`` is subtracted from all squared distances. A box is near if the
+    difference is at most ``limit``. The differences are written to ``w.entries``.
     """
     bits = 0
     for lane in range(LANES):
@@ -95,13 +96,16 @@ def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: Wi
 
 @kernel
 def nearest_face(p: Vec3, known: NearestFace, t: WideTree, w: WideStack) -> NearestFace:
-    """Return the nearest triangle to a point, or the known one if none is nearer; the least number decides a tie."""
+    """Return the nearest triangle to a point, or ``known`` if none is nearer.
+
+    If several triangles are nearest, the one with the lowest face index is returned.
+    """
     return near_face(p, known, -1.0, t, w)
 
 
 @kernel
 def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideStack) -> NearestFace:
-    """Return the result of `nearest_face`, or any triangle whose squared distance is at most ``enough``."""
+    """Return the nearest triangle to a point as `nearest_face` does, or one whose squared distance is <= ``enough``."""
     at = scale(t.scale, p)
     size = max(abs(at[0]), abs(at[1]), abs(at[2]))
     far, error, base = size > _FAR, _ROUNDING32 * (1.0 + size), 0.0
@@ -130,10 +134,10 @@ def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideSt
 
 @inlined
 def _limit(square: float, error: float, base: float, far: bool, t: WideTree) -> float:
-    """Return a limit: a box with a larger squared distance has no triangle with a squared distance up to ``square``.
+    """Return the greatest squared distance of a box that may have a triangle within the squared distance ``square``.
 
-    The limit is in units of the tree, and ``square`` is in those of the mesh. ``error`` bounds the rounding of the
-    distances of boxes. For a point that is ``far`` from the mesh, ``base`` is subtracted from the limit.
+    The result is in units of the tree, and ``square`` is in those of the mesh. ``error`` bounds the rounding of the
+    distances of boxes. For a point that is ``far`` from the mesh, ``base`` is subtracted from the result.
     """
     d = sqrt(square) * t.scale
     if far:
@@ -162,7 +166,7 @@ def _nearest_in_leaf(
 
 
 class PointRows(NamedTuple):
-    """Points in the world, and the pose of the mesh. A single pose row applies to all points."""
+    """Points in the world frame, and a pose row of the mesh for each point. A single pose row applies to all points."""
 
     points: Array2
     poses: Array2
@@ -188,7 +192,7 @@ def _local(rows: PointRows, k: int) -> Vec3:
 
 @single_entry
 def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: WideStack, out: PointAnswers) -> None:
-    """Write the distances of the points ``start`` to ``stop - 1`` of the sorted order."""
+    """Write the signed distances of the points ``rows.order[start:stop]`` from the triangles of a tree."""
     box, face, before, free, was_inside = box_of(t), -1, (0.0, 0.0, 0.0), -_NEVER, False
     for i in range(start, stop):
         k = rows.order[i]
@@ -238,7 +242,7 @@ def _write(
 
 @single_entry
 def windings_at(rows: PointRows, start: int, stop: int, t: WideTree, out: Bools1) -> None:
-    """Write which points of the sorted order have a winding number above 1/2 or below -1/2."""
+    """Write for the points ``rows.order[start:stop]`` whether their winding number is above 1/2 or below -1/2."""
     for i in range(start, stop):
         k = rows.order[i]
         out[k] = abs(winding_about(_local(rows, k), t)) > 0.5
@@ -248,7 +252,7 @@ _CHUNK = 4096  #: points per call of the kernel
 
 
 def measure(tree: WideTree, rows: PointRows, workers: int) -> PointAnswers:
-    """Return the distances of points from the triangles of a tree."""
+    """Return the distances of points from the triangles of a tree, negative inside unless ``rows.sides`` is OUTSIDE."""
     count = len(rows.order)
     answers = PointAnswers(np.empty((count, 9)), np.empty(count, dtype=np.int64), np.empty(count, dtype=bool))
 
@@ -270,9 +274,9 @@ def nearest_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
 
 
 def _bounding(mesh: Mesh, sign: str) -> tuple[Mesh | None, Ints, int]:
-    """Return the surface that bounds the interior, the faces that are not in the surface, and `PointRows.sides`.
+    """Return the surface that bounds the interior, the faces that are not in it, and the value of `PointRows.sides`.
 
-    The surface is None without an interior.
+    The surface is None if the mesh has no interior for the given ``sign``.
     """
     state = mesh._mended
     if sign == "none" or (sign == "auto" and not mesh.is_solid):
@@ -303,7 +307,7 @@ def distances_from_mesh(mesh: Mesh, rows: PointRows, sign: str, workers: int) ->
 
 
 def _fill_normals(mesh: Mesh, rows: PointRows, answers: PointAnswers) -> None:
-    """Write the outward normal of the face of each point on the surface, where the gradient is not defined."""
+    """Replace the undefined gradient of each point on the surface by the outward normal of its nearest face."""
     on = np.flatnonzero(np.isnan(answers.numbers[:, 6]) & (answers.faces >= 0))
     if not len(on):
         return
@@ -320,11 +324,11 @@ _FEW = 64  #: the tree saves time for at least one query per this number of poin
 def distances_from_cloud(cloud: PointCloud, rows: PointRows, sign: str, workers: int) -> PointAnswers:
     """Return the distances of points from the balls of a cloud.
 
-    All distances are NaN if there are few points compared with the balls. They are also NaN for points that are not
-    clearly outside the balls. ``sign`` is not used.
+    The distance is NaN for a point that is not clearly outside the balls. If there are few points compared with the
+    balls, all distances are NaN. ``sign`` is not used.
 
-    The distances and their bounds are those from the nearest centre, less the radius. The error that the bounds allow
-    for includes the rounding of this subtraction.
+    A distance and its bounds are those from the nearest centre, less the radius. The bounds are wide enough for the
+    rounding of this subtraction.
     """
     radius = cloud.radius
     if _FEW * len(rows.points) < len(cloud):
@@ -398,7 +402,7 @@ def _moved(b: Ball, by: Vec3) -> Ball:
 
 @inlined
 def _nearest_within(b: Ball, far: float, t: WideTree, w: WideStack) -> NearestFace:
-    """Return the nearest triangle to the centre. Its face is -1 if the triangle is farther than ``far``."""
+    """Return the nearest triangle to the centre of a ball, with the face -1 if no triangle is within ``far``."""
     return nearest_face(b.center, NearestFace(far * far, plain(-1), b.center), t, w)
 
 
@@ -406,8 +410,8 @@ def _nearest_within(b: Ball, far: float, t: WideTree, w: WideStack) -> NearestFa
 def turns_beside(b: Ball, t: WideTree, w: WideStack) -> int:
     """Return how often a closed surface winds about the centre of a ball. The centre must not be on the surface.
 
-    Rays from a point near the surface pass edges too closely, so the point is moved away from the nearest triangle. It
-    stays within the largest ball that no triangle enters, and this ball is on one side of the surface.
+    Rays from a point near the surface may pass edges too closely. The rays then start from a point that is farther from
+    the nearest triangle. The point is moved by less than its distance from the surface, so it stays on the same side.
     """
     p, box = b.center, box_of(t)
     for _ in range(_MOST_STEPS):
@@ -421,7 +425,7 @@ def turns_beside(b: Ball, t: WideTree, w: WideStack) -> int:
 
 @kernel
 def _obstacle(b: Ball, closed: bool, t: WideTree, w: WideStack) -> NearestFace:
-    """Return the nearest triangle to a ball, whose face is -1 if the ball is proven apart from the surface.
+    """Return the nearest triangle to a ball, with the face -1 if the ball is proven apart from the surface.
 
     A ball is not apart if its centre is inside a closed surface.
     """
@@ -441,12 +445,12 @@ def _is_free(b: Ball, closed: bool, t: WideTree, w: WideStack) -> bool:
 
 @kernel
 def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Vec3:
-    """Return a translation of a ball out of a surface about as long as ``first``, or zero without success.
+    """Return a translation of a ball out of a surface about as long as ``first``, or zero if none is found.
 
-    If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
-    is the least one that passes all walls so far. A ball of radius 0 touches the walls after the first translation and
-    only has to leave them. It moves a little along the sum of their normals. Each wall in which a translation ends adds
-    its normal to the sum, as in perceptron learning. ``turns`` is the sign of the winding of the surface.
+    A wall is a triangle in which a translation ends. The ball has to pass the plane of each wall, and the next
+    translation is the least one that passes all walls so far. A ball of radius 0 touches the walls after the first
+    translation and only has to leave them. It moves a little along the sum of the normals of the walls, as in
+    perceptron learning. ``turns`` is the sign of the winding of the surface.
     """
     far, aside = sqrt(dot(first, first)), (0.0, 0.0, 0.0)
     set_vec(walls[0], 0, divide(first, far))
@@ -474,9 +478,10 @@ def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, w
 
 @kernel
 def _off_surface(b: Ball, nearest: NearestFace, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Deep:
-    """Return the depth of a ball whose centre is on a surface: it leaves along the normal of the face, or against it.
+    """Return the depth of a ball whose centre is on a surface.
 
-    Rays from the centre would pass the surface too closely to find the side.
+    The ball leaves the surface along the normal of the nearest face, or in the opposite direction. Rays from the centre
+    would pass the surface too closely to find the outside.
     """
     far, normal = sqrt(nearest.square), normal_of(triangle_at(t, nearest.face))
     least, straight = b.radius - far - b.error, b.radius + 2.0 * _LEAVES * b.error
@@ -523,7 +528,10 @@ def _sign(turns: int) -> float:
 
 @kernel
 def turns_within(b: Ball, nearest: NearestFace, t: WideTree, w: WideStack) -> float:
-    """Return how a closed surface winds about the centre of a ball: 0 outside or on it, 1, or -1 for inward winding."""
+    """Return 1 if the centre of a ball is inside a closed surface, or -1 if this surface has inward winding.
+
+    The result is 0 for a centre that is outside the surface or on it.
+    """
     if sqrt(nearest.square) <= STEP * b.error:
         return 0.0
     return _sign(turns_beside(b, t, w))
@@ -533,7 +541,7 @@ def turns_within(b: Ball, nearest: NearestFace, t: WideTree, w: WideStack) -> fl
 
 
 class MeshSurface(NamedTuple):
-    """The surface of a mesh."""
+    """The trees over all triangles of a mesh and over the surface that bounds its interior."""
 
     every: WideTree  #: all triangles
     skin: WideTree  #: the triangles that bound the interior, or all triangles of an open mesh
@@ -579,7 +587,7 @@ def _ball_at(s: MeshSurface, ball: BallShape, p: Array, q: Array) -> Ball:
 
 @kernel
 def _meet(s: MeshSurface, b: Ball, margin: float, w: WideStack) -> int:
-    """Return MEET if a ball is within a margin of the surface, HELD if it is inside, or APART."""
+    """Return MEET if a ball is within a margin of the surface, HELD if the ball is inside, or APART."""
     far, enough = (margin + b.radius + b.error) * _MORE, (margin + b.radius + b.error) / _MORE
     nearest = near_face(b.center, NearestFace(far * far, plain(-1), b.center), enough * enough, s.every, w)
     if nearest.face >= 0 and not sqrt(nearest.square) - b.radius - b.error > margin:
@@ -611,7 +619,7 @@ def _apart(b: Ball, nearest: NearestFace, query: BallQuery, t: WideTree) -> Ball
 def _deep(
     s: MeshSurface, b: Ball, nearest: NearestFace, code: int, turns: float, fast: bool, walls: Array, w: WideStack
 ) -> BallDistance:  # fmt: skip
-    """Return the depth of a ball that touches, crosses or is inside a mesh."""
+    """Return the depth of a ball that touches or crosses a mesh or is inside the mesh."""
     if s.repaired:
         nearest = _nearest_within(b, inf, s.skin, w)
     deep = ball_depth(b, nearest, turns, s.closed, s.skin, walls, w)
@@ -660,7 +668,10 @@ def meet_ball(
     s: MeshSurface, ball: BallShape, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch,
     codes: Ints1,
 ) -> int:  # fmt: skip
-    """Write the codes of a mesh and a ball for a margin of at least 0, as `tree_collision.meet_rows` does."""
+    """Write MEET, HELD or APART for a mesh and a ball at pose rows, and return the last code.
+
+    The margin is at least 0. The matrices and NO_POSE are as in `tree_collision.meet_rows`.
+    """
     if not poses_taken(ma, mb, rows):
         return NO_POSE
     code = APART
@@ -675,7 +686,10 @@ def ball_distances(
     s: MeshSurface, ball: BallShape, query: BallQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch,
     out: Array2, reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the distances of a mesh and a ball, as `touching_bodies.distance_rows` does."""
+    """Write the distances of a mesh and a ball at pose rows, and return the last code.
+
+    The arguments and the results are as in `touching_bodies.distance_rows`.
+    """
     if not poses_taken(ma, mb, rows):
         return NO_POSE
     code, flags, stack = APART, reports.flags, stack_in(w.stack, w.floats32)
@@ -704,7 +718,7 @@ def ball_shape(x: Any) -> BallShape:
 
 
 def mesh_surface(mesh: Mesh) -> MeshSurface:
-    """Return the surface of a mesh, which is cached."""
+    """Return the `MeshSurface` of a mesh, which is cached."""
 
     def surface() -> MeshSurface:
         every = wide_tree_of(mesh._once)
@@ -715,7 +729,7 @@ def mesh_surface(mesh: Mesh) -> MeshSurface:
 
 
 def roots_of(mesh: Mesh, ball: BallShape) -> Array:
-    """Return the boxes around a mesh and a ball as rows of root boxes, (2, 19), see `gjk3d.geometry.vec3`."""
+    """Return the roots of a mesh and of a ball, (2, 19): boxes with further columns, see `gjk3d.geometry.vec3`."""
     low, high = mesh.bounds
     half, axes, reach = 0.5 * (high - low), np.eye(3).ravel(), np.abs(mesh.bounds).max()
     return np.array([

@@ -108,7 +108,7 @@ def ray_on(p: Vec3, d: Vec3, t: WideTree) -> Ray:
 
 @inlined
 def triangle_at(t: WideTree, face: int) -> Triangle:
-    """Return a triangle of the mesh."""
+    """Return the corners of a triangle of the mesh."""
     v, a, b, c = t.vertices, t.faces[face, 0], t.faces[face, 1], t.faces[face, 2]
     return (v[a, 0], v[a, 1], v[a, 2]), (v[b, 0], v[b, 1], v[b, 2]), (v[c, 0], v[c, 1], v[c, 2])
 
@@ -165,7 +165,7 @@ def _along_rim(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @inlined
 def areas_on(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Return twice the signed areas of the triangles of the origin and each edge of (a, b, c), projected along d."""
+    """Return for each edge of (a, b, c) twice the signed area, seen along d, of its triangle with the origin."""
     return (dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b)))
 
 
@@ -186,9 +186,9 @@ def extent_of(a: Vec3, b: Vec3, c: Vec3) -> float:
 
 @kernel
 def hit_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> tuple[float, Vec3]:
-    """Return the distance along a ray to a triangle, and the triangle's normal of any length.
+    """Return the distance along a ray to a triangle, and a normal of the triangle that is not normalized.
 
-    The rim of the triangle is widened by rounding. The distance is `_NEVER` for a miss.
+    The rim of the triangle is widened by rounding. For a miss, the distance is `_NEVER`, and the normal is undefined.
     """
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     u, v, w = areas_on(d, a, b, c)
@@ -214,7 +214,7 @@ def hit_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> tuple[float, Ve
 
 @inlined
 def to_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
-    """Return the distance of `hit_triangle`."""
+    """Return the distance along a ray to a triangle, or `_NEVER` for a miss, as `hit_triangle` does."""
     return hit_triangle(p, d, noise, t)[0]
 
 
@@ -226,9 +226,9 @@ def is_on(p: Vec3, t: Triangle, noise: float) -> bool:
 
 @kernel
 def outline(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3]:
-    """Return `areas_on`, and the squared lengths of the edges opposite to each corner, projected along d.
+    """Return the areas of `areas_on`, and for each corner the squared length, seen along d, of the opposite edge.
 
-    The areas have nearly no cancellation error, even if the line is nearly parallel to an edge or to the plane.
+    The areas have nearly no cancellation error, even if d is nearly parallel to an edge or to the plane.
     """
     x, y, z = cross(d, sub(c, b)), cross(d, sub(a, c)), cross(d, sub(b, a))
     areas = (exact_triple(d, b, c), exact_triple(d, c, a), exact_triple(d, a, b))
@@ -237,7 +237,10 @@ def outline(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
-    """Return the distance of `hit_triangle` for a ray close to an edge or nearly parallel to the plane."""
+    """Return the distance of a triangle along a ray that is close to an edge or nearly parallel to the triangle.
+
+    The distance is `_NEVER` for a miss.
+    """
     if is_on(p, t, noise):
         return 0.0
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
@@ -252,7 +255,7 @@ def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
 
 @inlined
 def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
-    """Push the children that ``bits`` marks, except the nearest; return the stack's size and the nearest child."""
+    """Push the children of a node that ``bits`` marks, except the nearest; return the stack size and the nearest."""
     lane = lowest_bit(bits)
     bits &= bits - 1
     nearest, key, base = plain(t.children[node, lane]), w.entries[lane], top
@@ -377,7 +380,7 @@ class Box(NamedTuple):
 
 @inlined
 def box_of(t: WideTree) -> Box:
-    """Return the box of the mesh."""
+    """Return the box of the mesh of a tree."""
     last = t.frames.shape[0] - 1
     return Box(vec_at(t.frames[last - 1], 0), vec_at(t.frames[last], 0), PADDING / t.scale)
 
@@ -391,9 +394,9 @@ def is_in_box(p: Vec3, box: Box) -> bool:
 
 @inlined
 def _direction(attempt: int, p: Vec3, box: Box) -> Vec3:
-    """Return the direction of the ray of an attempt, which is oblique to likely planes of symmetry.
+    """Return the direction of a ray from p, for an attempt to find the side of p.
 
-    The first ray leads to the nearest side of the box.
+    The first ray leads to the nearest side of the box. All directions are oblique to likely planes of symmetry.
     """
     if attempt > 0:
         return unit((0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt))
@@ -468,7 +471,8 @@ def winding_about(p: Vec3, t: WideTree) -> float:
 def turns_by_rays(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
     """Return how often the closed surface of a tree winds about a point: 0 outside, negative for inward winding.
 
-    The result is `NO_COUNT` if no ray is clear, for example from a point on the surface. ``box`` is `box_of` the tree.
+    The result is `NO_COUNT` if all rays pass edges closely, for example from a point on the surface. ``box`` is the
+    result of `box_of`.
     """
     if not is_in_box(p, box):
         return 0
@@ -481,7 +485,10 @@ def turns_by_rays(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
 
 @kernel
 def turns_about(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
-    """Return `turns_by_rays`. If no ray is clear, compute the winding number instead, which is slow, and round it."""
+    """Return how often the closed surface of a tree winds about a point, as `turns_by_rays` does.
+
+    If all rays pass edges closely, the result is the rounded winding number, which is slow.
+    """
     count = turns_by_rays(p, box, t, w)
     return round(winding_about(p, t)) if count == NO_COUNT else count
 

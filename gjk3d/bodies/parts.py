@@ -72,7 +72,7 @@ class TreeParts(Parts):
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
-        """Yield pairs, (k, 2), of a ray and a part whose box the ray may hit within the distance ``far``.
+        """Yield arrays (k, 2) of the indices of a ray and of a part whose box the ray may hit within ``far``.
 
         ``directions`` has the unit vectors of the rays.
         """
@@ -115,9 +115,10 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each grid cell in the field ``skin``, -1 for an empty cell, for `pushes`.
+        """Return the tree, with the index of the part in each grid cell as the field ``skin``.
 
-        The tree is unchanged for large grids, and for shapes that are not in a grid.
+        The index is -1 for an empty cell. `gjk3d.bodies.depth.pushes` reads the indices. The tree is unchanged for
+        large grids, and for shapes that are not in a grid.
         """
         grid = self.grid
         if grid is None or prod(grid.shape) > _MOST_CELLS:
@@ -139,7 +140,7 @@ class Copies(TreeParts):
         return straight(self._spans, self._links), 0.0
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """Return the shapes of the parts, and the index of the shape of each part."""
+        """Return the shapes of the parts, and the index of the shape of each part. A single index applies to all."""
         return self._shapes, self._which if len(self._shapes) > 1 else np.zeros(1, dtype=np.int64)
 
     def shape(self, part: int) -> Shape:
@@ -151,7 +152,7 @@ class Copies(TreeParts):
         return self._hull()
 
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
+        """Return the lowest and the highest point along n of each connected piece, or of each part, (k, 2, 3)."""
         shape_ends = np.stack([shape.support(np.stack([-n, n])) for shape in self._shapes])
         ends: Array = shape_ends[self._which] + self._places[:, None]
         return ends if self._pieces is None else ends_of(ends.reshape(-1, 3), np.repeat(self._pieces, 2), n)
@@ -213,7 +214,7 @@ class Triangles(Parts):
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
+        """Return the lowest and the highest point along n of each connected piece, (k, 2, 3)."""
         return ends_of(self.mesh._vertices[self.mesh._faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
 
     def points(self) -> Array:
@@ -225,9 +226,10 @@ class Triangles(Parts):
         return self.mesh._used
 
     def across_edges(self) -> tuple[Ints, bool]:
-        """Return the neighbours of triangles across edges, (m, 3), and whether an edge has more than two triangles.
+        """Return the index of the neighbour of each triangle across each of its edges, (m, 3), and a bool.
 
-        A missing neighbour is replaced by the index of the triangle itself.
+        If a neighbour is missing, the index is that of the triangle itself. The bool is whether any edge has more than
+        two triangles.
         """
         return self.mesh._cached("across edges", self._find_across_edges)
 
@@ -278,7 +280,10 @@ def wide_skin(parts: Parts) -> WideTree:
 
 
 def complete(parts: Parts) -> PartTree:
-    """Return the parts for the kernels, with the wide tree of the surface, which some collision queries do not need."""
+    """Return the parts in the format of the kernels, and build the wide tree of the surface if it is missing.
+
+    Some collision queries do not need the wide tree, so `Parts.given` does not build it.
+    """
     tree = parts.given
     if len(tree.skin) and not tree.skin[0]:
         head = head_of(wide_skin(parts))
@@ -295,7 +300,7 @@ def boxes_round(corners: Array) -> Array:
 def packed_triangles(corners: Array) -> tuple[Ints, Array, Ints]:
     """Return triangles, (n, 9), in the format of `gjk3d.shapes.layout`.
 
-    The values are the ints of all triangles, the floats, and the first index of each triangle in both, (n, 2).
+    The values are the ints that all triangles share, the floats, and the first index of each triangle in both, (n, 2).
     """
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
@@ -381,7 +386,7 @@ class PlacedParts(TreeParts):
         )  # fmt: skip
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """Return the shapes of the parts, and the index of the shape of each part."""
+        """Return the shapes and meshes, and for each part the index of the shape or mesh that contains it."""
         return [thing for thing, _ in self.things], self._owners
 
     def owners(self, which: Ints) -> Ints:
@@ -430,7 +435,7 @@ class PlacedParts(TreeParts):
         return [(x, row) for x, row in self.things if isinstance(x, Mesh) and x.is_solid]
 
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
+        """Return the lowest and the highest point along n of each shape and connected piece of a mesh, (k, 2, 3)."""
         out = []
         for thing, row in self.things:
             local_normal = n @ row[:9].reshape(3, 3)
@@ -464,7 +469,10 @@ class PlacedParts(TreeParts):
 
 
 def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node: Array) -> float:
-    """Replace the box of a single shape by its core's oriented box or a smaller ball; return the rounding radius."""
+    """Replace the box of a single shape by the box of its core, and return the radius by which this box is rounded.
+
+    If the ball around the shape is smaller than the rounded box, the box becomes a point with the radius of the ball.
+    """
     shape, row = thing
     rim, slack = float(floats[layout.RADIUS]), float(floats[layout.SLACK]) + ROUNDING * float(np.abs(span).max())
     vertices = getattr(shape, "vertices", None)
@@ -484,7 +492,7 @@ def given(
     kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
     reach: float, rim: float = 0.0, inside: int = OPEN, span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return the parts of a body as a `PartTree` with contiguous arrays; ``span`` is the box around the surface."""
+    """Return the parts of a body as a `PartTree` with contiguous arrays; ``span`` is the box of the closed surface."""
     skin = np.zeros(HEAD if inside == SKIN or (kind == TRIANGLES and floats[0] == 0.0) else 0, dtype=np.int64)
     arrays = boxes, links, places, table, ints, floats, skin, np.zeros(6) if span is None else span, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)
@@ -542,7 +550,7 @@ def parts_of(thing: Body | Shape) -> Parts:
 
 @inlined
 def _reach_of(m: Rigid, r: int, b: Array, j: int) -> float:
-    """Return the half extent of box j along axis r of the other box; m is the pose of box j in that box's frame."""
+    """Return the half extent of box j along axis r of a frame in which m is the pose of the box."""
     return float(abs(m[3 * r]) * b[j, 3] + abs(m[3 * r + 1]) * b[j, 4] + abs(m[3 * r + 2]) * b[j, 5])
 
 
@@ -581,21 +589,24 @@ def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, roundi
 
 
 def root_of(tree: PartTree) -> Array:
-    """Return a row of the root box, reach, rim and radius of a tree, see `gjk3d.geometry.vec3`."""
+    """Return the root of a tree, (19,): the box around the body and further columns, see `gjk3d.geometry.vec3`."""
     box = tree.boxes[0].tolist()
     endless = tree.kind == PRISMS and tree.floats[ENDLESS] > -inf
     return np.array([*box, inf if endless else tree.reach, tree.rim, hypot(*box[3:6])])
 
 
 def root_of_object(thing: Any) -> Array:
-    """Return the row of `root_of` for an object, cached. It is infinite for a half-space or a class of the user."""
+    """Return the root of an object, see `root_of`. A half-space or a class of the user has infinite numbers."""
     if not isinstance(thing, (Body, Shape)) or isinstance(thing, Halfspace):
         return np.full(ROOT, inf)
     return thing._cached("root", lambda: root_of(parts_of(thing).given))
 
 
 def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:
-    """Return lower bounds of the signed distance of pairs of objects at pose rows, -inf for unbounded objects."""
+    """Return lower bounds of the signed distances of pairs of objects, -inf for unbounded objects.
+
+    ``pairs`` has the two indices of each pair in ``things``, and ``at`` the two indices of its poses in ``rows``.
+    """
     numbers, which = np.unique(pairs, return_inverse=True)
     roots = np.stack([root_of_object(things[number]) for number in numbers.tolist()])
     out = np.empty(len(pairs))

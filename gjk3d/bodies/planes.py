@@ -71,7 +71,10 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
 
 
 def _alike(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> list[Ints]:
-    """Return groups of rows whose squares have equal widths and errors, so that results do not depend on the batch."""
+    """Return groups of row indices. In a group, the squares that replace the plane have equal widths and errors.
+
+    The result of a row therefore does not depend on the other rows of the batch.
+    """
     count = max(len(rows.a), len(rows.b)) if len(rows.a) and len(rows.b) else 0
     if count < 2 or plane._kind == Kind.HALFSPACE:
         return [np.arange(count)] if count else []
@@ -81,9 +84,10 @@ def _alike(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> li
 
 
 def _sizes(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
-    """Return for each row the body's reach plus its travel, and the size of both positions.
+    """Return for each row the reach of the body, and the size of both positions.
 
-    The size is the greatest absolute value of the coordinates of both origins and of the body's height over the plane.
+    With ``moving``, the reach includes the travel of both objects. The size is the greatest absolute value of the
+    coordinates of both origins and of the body's height over the plane.
     """
     reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
     if moving:
@@ -142,7 +146,7 @@ def _pieces(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> I
 
 
 def collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
-    """Return at which rows a body and a half-space or plane collide."""
+    """Return for each row whether a body and a half-space or plane are within a margin."""
     hits = np.empty(rows.total, dtype=bool)
     for some, few in _pieces(body, plane, rows):
         hits[some] = _collide(body, plane, few, margin)
@@ -274,7 +278,7 @@ _CORNERS = np.array([(x, y, z) for x in (0, 3) for y in (1, 4) for z in (2, 5)])
 
 
 def placing(body: Body | Shape) -> float:
-    """Return a bound of the rounding of the hull's corners by the poses of the parts."""
+    """Return a bound of the rounding of the corners of a body's hull, caused by the poses of the body's parts."""
     return 0.0 if body._kind == Kind.MESH else ROUNDING * parts_of(body).reach
 
 

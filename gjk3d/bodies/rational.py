@@ -37,7 +37,7 @@ _IDENTITY = placed_at(IDENTITY[0])
 
 
 class _RationalBody(NamedTuple):
-    """A body in its own frame."""
+    """A body in rational numbers, in its own frame."""
 
     parts: list[ConvexSet]
     pieces: list[FractionVec]  #: a point of each connected piece
@@ -71,10 +71,10 @@ def judge_on_plane(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[s
 
 
 def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[WorldBody, WorldBody]:
-    """Return the two objects of a result in rational numbers (`whole_of`). Half-spaces are not supported.
+    """Return the two objects of a result in rational numbers, see `whole_of`. Half-spaces are not supported.
 
-    An unbounded height field is cut off below the other object, also after the separating translation. Distance and
-    depth are then equal to those of the whole field.
+    An unbounded height field is cut off at a bottom. The bottom is so low that the other object is above it before and
+    after the separating translation. Distance and depth are then equal to those of the whole field.
     """
     endless = [x._kind == Kind.ENDLESS for x in things]
     bodies = [None if none else _rational_body(name, x) for name, x, none in zip("ab", things, endless, strict=True)]
@@ -152,7 +152,7 @@ def _of_mesh(x: Mesh) -> _RationalBody:
 
 
 def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
-    """Return the closed surface of a solid mesh, and doubts about this surface."""
+    """Return a list of the closed surface of a solid mesh, empty for other meshes, and doubts about the surface."""
     if not x.is_solid:
         return [], []
     skin = x.skin
@@ -166,9 +166,10 @@ def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
 
 
 def _hulls_in(solid: ConvexSet, x: Mesh) -> list[ConvexSet]:
-    """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts the hull.
+    """Return a list of the hull of a nearly convex closed surface, empty for other surfaces.
 
-    The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses this hull.
+    The hull is shrunk about its centre until no face cuts it. The surface encloses the centre and does not
+    intersect the interior of the shrunk hull, so it encloses this hull.
     """
     points = solid.terms[0].sets[0]
     vertices = sorted(set(points))
@@ -240,7 +241,10 @@ def _of_shell(x: Shell) -> _RationalBody:
 
 
 def _of_heights(x: HeightField, bottom: float | None = None) -> _RationalBody:
-    """Return the columns down to a bottom, by default that of the field, and the closed surface around them."""
+    """Return the columns of a height field down to a bottom, by default that of the field.
+
+    Only the default bottom adds the closed surface around the columns.
+    """
     (left, front), (dx, dy) = (tuple(map(Fraction, v.tolist())) for v in (x.origin, x._steps))
     nx, ny = x.heights.shape
     floor = Fraction(x.bottom if bottom is None else bottom)

@@ -64,7 +64,7 @@ def _facing(n: Vec3, d: Vec3) -> Vec3:
 
 
 class Rays(NamedTuple):
-    """Rays in the world, and the pose of the mesh. An array with one row applies to all rays."""
+    """Rays in the world frame, and a pose row of the mesh for each ray. An array with one row applies to all rays."""
 
     origins: Array2
     directions: Array2  #: of any length
@@ -94,7 +94,10 @@ block_of_thread = per_thread(lambda: np.empty((BLOCK, 17)))
 
 @inlined
 def _unit(v: Vec3) -> tuple[Vec3, bool]:
-    """Return the result of `unit_of`, with one division for directions of a usual length."""
+    """Return the unit vector of a direction, and whether the direction is zero, as `unit_of` does.
+
+    For directions of a usual length, one division is sufficient.
+    """
     square = dot(v, v)
     if 1e-200 < square < 1e200:
         return scale(1.0 / sqrt(square), v), False
@@ -120,7 +123,10 @@ def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
 def first_hits(
     rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Array2, out: Hits
 ) -> int:
-    """Write the first hits of rays; return -1, or the index of an invalid ray. ``skin`` has the closed surface."""
+    """Write the first hits of rays ``start`` to ``stop - 1``; return -1, or the index of the first invalid ray.
+
+    ``skin`` is the tree of the closed surface of the mesh.
+    """
     box = box_of(skin)
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
@@ -180,7 +186,7 @@ def _finish(rays: Rays, k: int, row: Array, t: WideTree, w: WideStack, out: Hits
 def hit_at(
     row: Array, origin: Vec3, unit: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack
 ) -> tuple[int, float, Vec3]:
-    """Return the code, distance and normal of the first hit of a ray on a mesh at a pose row."""
+    """Return HIT, INSIDE or MISS, the distance and the normal of the first hit of a ray on a mesh at a pose row."""
     box, far = box_of(skin), min(most, _FARTHEST)
     against = (-unit[0], -unit[1], -unit[2])
     p, d = turn_back(row, (origin[0] - row[9], origin[1] - row[10], origin[2] - row[11])), turn_back(row, unit)
@@ -202,7 +208,10 @@ def first_hit(
     m: Array2, origin: Vec3, direction: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack,
     out: Array2,
 ) -> int:  # fmt: skip
-    """Write the first hit of one ray, and return its code, as `gjk3d.narrow.ray.ray_once` does."""
+    """Write the first hit of one ray on a mesh, as `gjk3d.narrow.ray.ray_once` does.
+
+    Returns HIT, INSIDE or MISS, or -1 if the ray or the matrix ``m`` is not valid.
+    """
     u, is_zero = _unit(direction)
     if is_zero or not is_ray(origin, direction) or check_row(m, out, plain(1)) != 0:
         return -1
@@ -228,7 +237,10 @@ IN_FACE, ON_RIM, ALONG_PLANE = range(3)
 
 @inlined
 def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used: int) -> int:
-    """Append the triangles on a ray to the ``used`` hits; return the new number, or -1 if the arrays are full."""
+    """Append the triangles on a ray to the first ``used`` hits of ``out``, and return the new number of hits.
+
+    The result is -1 if the arrays are full.
+    """
     limit = (far - ray.begin) * t.scale * 1.000001 + 1e-6 + ray.error
     top = 1
     w.nodes[0] = 0
@@ -257,7 +269,7 @@ def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used
 
 @kernel
 def _place_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
-    """Return IN_FACE, ON_RIM or ALONG_PLANE: where a ray hits a triangle."""
+    """Return IN_FACE, ON_RIM for a hit on an edge or corner, or ALONG_PLANE for a ray in the plane of the triangle."""
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     if is_clear(areas_on(d, a, b, c), 4.0 * noise * extent_of(a, b, c)):
         return IN_FACE
@@ -324,10 +336,10 @@ def all_hits(
     rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, row: Array1, units: Array2, counts: Ints1,
     out: AllHits,
 ) -> tuple[int, int]:  # fmt: skip
-    """Write all hits of the rays from ``start`` to ``stop - 1`` and their counts, and return the number of hits.
+    """Write all hits of rays ``start`` to ``stop - 1``, and the number of hits of each ray to ``counts``.
 
-    The first returned value is the index of the first ray that was not done, or ``stop``. If it is less than ``stop``,
-    the arrays are full, or that ray is not valid and has the count -1.
+    Returns the index of the first ray that was not done, or ``stop``, and the number of all hits. A ray is not done if
+    the arrays are full, or if the ray is not valid. An invalid ray has the count -1.
     """
     used = 0
     for k in range(start, stop):
@@ -382,7 +394,10 @@ def ray_trees_of(mesh: Mesh) -> tuple[WideTree, WideTree]:
 
 
 def single_cast(mesh: Mesh) -> Callable[..., int]:
-    """Return `first_hit` for a mesh, as a function of the pose, the ray, its limit and the array of the result."""
+    """Return a function that casts one ray on a mesh, see `first_hit`.
+
+    Its arguments are the pose, the origin and the direction of the ray, the greatest distance and the result array.
+    """
     (tree, skin), closed = ray_trees_of(mesh), mesh.is_solid
 
     def cast(pose: Array, origin: Vec3, direction: Vec3, most: float, out: Array) -> int:
@@ -447,7 +462,7 @@ def _turned_back(poses: Array, vectors: Array, count: int) -> Array:
 def cast_on_mesh(
     mesh: Mesh, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, _: CastPart
 ) -> None:
-    """Write the hits on triangles, with normals against the ray; see `_cast`."""
+    """Write the first hits of rays on a mesh, with normals against the rays; the arguments are as in `_cast`."""
     hits = hits_on_mesh(mesh, Rays(starts, units, poses, np.full(1, most)), len(out))
     assert isinstance(hits, Hits)  # the rays were checked
     out[:, 0], out[:, 1:] = hits.distances, hits.normals

@@ -143,7 +143,7 @@ def _has_area(t: Triangle) -> bool:
 
 @kernel
 def _turned(t: Triangle, k: int) -> Triangle:
-    """Return a triangle that begins with its corner k."""
+    """Return the corners of a triangle in the same cyclic order, with corner k first."""
     return t[k], t[(k + 1) % 3], t[(k + 2) % 3]
 
 
@@ -181,9 +181,10 @@ def _decide(f: Triangle, g: Triangle, places: Ints, p: int, q: int, noise: float
 
 @entry
 def intersecting(tree: TriangleTree, places: Ints2, noise: float, stack: Ints2, pairs: Ints2) -> int:
-    """Write the pairs of triangles that intersect, and return their number, at most one more than fits.
+    """Write the pairs of triangles that intersect, and return their number.
 
-    A pair is (p, q), the indices of the triangles in the tree, or (p, ~q) if it is in doubt.
+    If ``pairs`` is too short, the function returns its length plus 1. A pair (p, q) has the indices of the
+    triangles in the tree. A pair in doubt is written as (p, ~q).
     """
     boxes, links, corners = tree
     count, top = 0, 1
@@ -282,7 +283,10 @@ def _intersect(f: list[_Exact], g: list[_Exact]) -> bool:
 
 
 def _cut(p: _Exact, q: _Exact, t: list[_Exact]) -> list[_Exact]:
-    """Return the ends of the part of a segment in a triangle, which may be a segment or a point."""
+    """Return the two ends of the part of the segment pq that is in a triangle, or an empty list if they are apart.
+
+    The corners of the triangle may be on a line or coincide.
+    """
     along = sub(q, p)
     low, high = Fraction(0), Fraction(1)
     # constraints offset + slope s >= 0 of the parameter s
@@ -298,7 +302,10 @@ def _cut(p: _Exact, q: _Exact, t: list[_Exact]) -> list[_Exact]:
 
 
 def _constraints(p: _Exact, along: _Exact, t: list[_Exact]) -> list[tuple[Any, Any]]:
-    """Return the half-spaces that bound a triangle as constraints (offset, slope) of the parameter of a line."""
+    """Return constraints (offset, slope): the point p + s * ``along`` is in a triangle if offset + slope * s >= 0.
+
+    Each constraint is from a half-space that bounds the triangle.
+    """
     edges = [sub(t[(k + 1) % 3], t[k]) for k in range(3)]
     normal = cross(edges[0], edges[1])
     if any(normal):

@@ -44,7 +44,7 @@ def available() -> bool:
 
 
 def solid(mesh: Mesh) -> Any:
-    """Return the solid of manifold3d that a mesh bounds, or None if it is open or not a manifold."""
+    """Return the solid of manifold3d that a mesh bounds, or None if the mesh is open or not a manifold."""
     if not available() or not mesh.is_watertight:
         return None
     mesh = mesh.skin
@@ -103,9 +103,10 @@ def _without_sheets(body: Any) -> Any:
 
 
 def _sheet_normals(corners: Array, thin: float) -> list[Array]:
-    """Return the normals of pairs of opposite triangles that are on one plane within ``thin``, at most `_SHEETS`.
+    """Return the normals, at most `_SHEETS`, of planes on which triangles of a solid face in opposite directions.
 
-    ``corners`` are those of all triangles, (n, 3, 3).
+    Triangles are on one plane if their planes are within ``thin``. ``corners`` has the corners of all triangles,
+    (n, 3, 3).
     """
     from scipy.spatial import cKDTree
 
@@ -278,7 +279,7 @@ _ONE_ANGLE = 1e-5  #: greatest difference of equal angles of triangles at an edg
 
 
 def solids(mesh: Mesh) -> list[Mesh]:
-    """Return each solid of a mesh with its cavities, in the order of first faces. All open surfaces form one mesh."""
+    """Return the solids of a mesh, each with its cavities, ordered by first face. All open surfaces form one mesh."""
     edges = edges_of(mesh._places, mesh.faces)
     if not len(edges.faces):
         return [mesh]
@@ -314,8 +315,8 @@ def _surfaces(edges: Edges, corners: Array) -> Ints:
 def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
     """Return the angles of triangles around their common edge from the first triangle, in radians from 0 to 2 pi.
 
-    ``sides`` are half-edges on this edge: half-edge 3 t + c of triangle t begins at its corner c. ``directions`` has
-    the sign of each along the edge.
+    ``sides`` has the indices of the half-edges on this edge. Half-edge 3 t + c begins at corner c of triangle t.
+    ``directions`` has 1 for each half-edge along its edge, and -1 for each one in the opposite direction.
     """
     triangles = corners[sides[:, None] // 3, (np.arange(3) + sides[:, None] % 3) % 3]  # the edge is first
     along = (triangles[0, 1] - triangles[0, 0]) * directions[sides[0]]
@@ -330,7 +331,7 @@ def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
 def _sectors(angles: Array, directions: Array) -> Ints:
     """Return the pairs of triangles around an edge that bound a solid sector, (n / 2, 2).
 
-    ``directions`` has the sign of each triangle's use of the edge.
+    ``directions`` has 1 for each triangle whose winding is along the edge, otherwise -1.
     """
     order = np.argsort(angles, kind="stable")
     gaps = np.diff(angles[order], append=angles[order[0]] + 2.0 * np.pi)

@@ -176,7 +176,7 @@ def largest_rounding(vertices: Array) -> float:
 def mended(vertices: Array, faces: Ints, rounding: Callable[[], float]) -> Mended:
     """Return the faults of a mesh, or the repairs that close the mesh or pieces of it.
 
-    Copies of a corner differ by at most ``rounding()`` along any axis. The function is called only if the mesh is open.
+    Copies of a corner differ by at most ``rounding()`` along any axis. ``rounding`` is called only if the mesh is open.
     """
     places = merged_places(vertices)
     work = _Work(vertices, places, faces)
@@ -351,9 +351,9 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop pieces with a free edge and an edge of three triangles, and return the number of their triangles.
+        """Drop pieces with an edge of one triangle and an edge of at least three, and return the number of triangles.
 
-        Nothing is dropped if they are more than half of the area.
+        Nothing is dropped if these pieces are more than half of the area of the mesh.
         """
         if not ((self.counts == 1).any() and (self.counts >= 3).any()):
             return 0
@@ -372,9 +372,9 @@ class _Work:
     def _pieces(self, retained: Ints) -> tuple[Ints, Ints]:
         """Return the piece index of each retained triangle, and the triangles wound against the rest of their piece.
 
-        Pieces are connected by edges of two triangles. Each triangle is two nodes of a graph, one for each winding, and
-        an edge joins the nodes whose windings agree. A one-sided piece has all nodes in one component, and its
-        triangles are not flipped.
+        Pieces are connected by edges of two triangles. In a graph, each triangle has two nodes, one for each winding.
+        Nodes of neighbours are connected if their windings agree. A one-sided piece has all nodes in one component, and
+        its triangles are not flipped.
         """
         numbers, directions = self.edges.numbers[retained].ravel(), self.directions[retained].ravel()
         shared = np.flatnonzero(self.counts[numbers] == 2)
@@ -391,7 +391,7 @@ class _Work:
         return piece, np.flatnonzero(label[0] > label[1])
 
     def turn(self) -> Ints:
-        """Flip triangles wound against their neighbours, and return their numbers.
+        """Flip triangles wound against their neighbours, and return the indices of the flipped triangles.
 
         The part of a piece with the smaller area is flipped. A piece that is not within the box of another piece is not
         a cavity, so it is flipped to a positive volume.
@@ -419,7 +419,10 @@ class _Work:
         return reversed_faces
 
     def _outward(self, retained: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
-        """Return -1 for each mixed piece with a negative volume outside the boxes of other pieces, otherwise 1."""
+        """Return -1 for each ``mixed`` piece with a negative volume that no box of another piece contains, otherwise 1.
+
+        A mixed piece has triangles of both windings. ``sign`` is -1 for a triangle that is to be flipped, otherwise 1.
+        """
         volumes = self._volumes(retained) * sign
         low, high = self._boxes(retained, piece)
         out = np.ones(len(mixed))
@@ -546,7 +549,7 @@ def corner_rounding(points: Array) -> float:
 
 
 def file_spacing(points: Array) -> float:
-    """Return the largest of the `spacings` of the coordinates of points, (n, 3), along the three axes."""
+    """Return the greatest float32 spacing of the coordinates of points, (n, 3), or 0, see `spacings`."""
     return float(spacings(_sample(points)).max(initial=0.0))
 
 
@@ -561,13 +564,13 @@ def spacings(rows: Array) -> Array:
 
 
 def stretch(linear: Array) -> Array:
-    """Return the greatest length to which each matrix, (..., 3, 3), maps a unit vector along an axis."""
+    """Return the greatest length to which each matrix, (..., 3, 3), maps a unit vector along a coordinate axis."""
     most: Array = np.sqrt((linear * linear).sum(axis=-2)).max(axis=-1)
     return most
 
 
 def _sample(points: Array) -> Array:
-    """Return some of the largest coordinates along each axis, and a sample of all coordinates, (3, k)."""
+    """Return absolute coordinates along each axis, (3, k): some of the largest, and a sample of all."""
     if len(points) <= _SAMPLES:
         return np.abs(points).T
     coordinates = np.zeros((3, 2, _SAMPLES))
@@ -583,10 +586,11 @@ def _are_integral(numbers: Array) -> Bools:
 
 
 def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
-    """Return the float32 spacing, decimal digits, unit of the last digit, and exactness in float32 of each row.
+    """Return four arrays with an item for each row of numbers.
 
-    Only numbers with as many digits before the decimal point as the largest of a row are used, since text may have more
-    digits after the decimal point of smaller numbers. Digits beyond those of float32 are not counted.
+    They are the float32 spacing, the number of decimal digits, the unit of the last digit, and whether the numbers are
+    exact in float32. Only numbers with as many digits before the decimal point as the largest of a row are used, since
+    text may have more digits after the decimal point of smaller numbers. Digits beyond float32 are not counted.
     """
     sizes = np.abs(np.where(np.isfinite(rows), rows, 0.0))
     most = sizes.max(axis=1, initial=0.0)

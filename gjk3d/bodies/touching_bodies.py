@@ -103,7 +103,7 @@ def _is_free(x: PosedPair, faces: bool, w: TreeScratch) -> bool:
 
 @kernel
 def _ball_in_simplex(s: Array, radius: float) -> bool:
-    """Return whether the tetrahedron of the first four rows contains a ball of this radius about the origin."""
+    """Return whether a tetrahedron, the first four rows of s, contains the ball of this radius about the origin."""
     for k in range(4):
         a, b, c = row3(s, (k + 1) % 4), row3(s, (k + 2) % 4), row3(s, (k + 3) % 4)
         n = cross(sub(b, a), sub(c, a))
@@ -126,8 +126,8 @@ def _boxes_overlap(c: Cores, depth: float) -> bool:
 def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     """Return whether the parts ``w.last`` certainly overlap by more than rounding, and a common point.
 
-    Row 0 of the results has their normal. False means that the quick tests did not decide, since the exact depth is
-    expensive.
+    Row 0 of ``w.out`` receives the result of the two parts, which has their normal. The exact depth is too expensive,
+    so only quick tests are made, and False means that they did not decide.
     """
     c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.workspace.simplex, SURELY * x.error
     for k in range(4):
@@ -140,9 +140,9 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
 def _gap_along(
     x: PosedPair, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: TreeScratch
 ) -> tuple[float, float]:
-    """Return the greatest excess of a pair's overlap along n over its depth, and the least gap along n.
+    """Return the greatest difference of a pair's overlap along n and its depth, and the least gap along n.
 
-    An excess of at least ``most`` ends the scan.
+    ``rows`` has the depths of the pairs. The scan ends at a difference of at least ``most``.
     """
     worst, least = 0.0, inf
     for k in range(count):
@@ -166,9 +166,9 @@ def _least_gap(x: PosedPair, n: Vec3, pairs: Ints, count: int, enough: float, w:
 
 @kernel
 def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScratch) -> int:
-    """Move the intersecting pairs to the front, with their results, and return their number.
+    """Move the intersecting pairs to the front of ``pairs``, write their results to ``rows``, and return their number.
 
-    If a pair overlaps by more than rounding, the function returns -1 minus the row of the pair's result.
+    If a pair overlaps by more than rounding, the function returns -1 - k, where k is the row of this pair's result.
     """
     retained = 0
     for k in range(count):
@@ -222,9 +222,10 @@ def _is_touch(
 def _best_of_pairs(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: TreeScratch
 ) -> tuple[Touch, bool]:  # fmt: skip
-    """Return the touch along the best normal of a pair, and whether this normal proves the touch.
+    """Return the touch along the first normal of a pair that proves the touch, and True.
 
-    Along the best normal, the overlap of any pair exceeds the depth of that pair least.
+    If no normal proves the touch, the touch is along the best normal, and the second value is False. Along the best
+    normal, the overlaps of all pairs exceed their depths the least.
     """
     best, chosen, normal, tried, slack = inf, 0, vec_at(rows[0], _N), 0, _SLACK * x.error
     for k in range(count):
@@ -272,12 +273,12 @@ def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
 def _find_blocking(
     x: PosedPair, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: TreeScratch
 ) -> tuple[bool, float, int]:  # fmt: skip
-    """Return whether a pair of intersecting parts blocks a unit vector: its gap along the vector is below ``slack``.
+    """Return whether intersecting parts block n, the least gap along n, and the new number of known normals.
 
-    The second value is the least gap of all pairs that do not block. The third is the number of known normals. The
-    first blocking pair that no known normal separates adds its normal to them. With ``every`` all pairs are searched
-    for such a pair, otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the
-    third value is -1 minus the row of their result.
+    Parts block the unit vector n if their gap along n is below ``slack``. The least gap is that of the pairs that do
+    not block. The first blocking pair that no known normal separates adds its own normal to the known ones, and ends
+    the search. Without ``every`` any blocking pair ends the search. If the added pair overlaps by more than rounding,
+    the third value is -1 - k, where k is the row of its result.
     """
     blocked, least, stack = False, inf, w.stack
     stack[0, 0] = stack[0, 1] = 0
@@ -316,10 +317,10 @@ def _find_blocking(
 def _try_normals(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, w: TreeScratch
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Return a touch, whether it is proven, and the number of known normals as in `_find_blocking`.
+    """Return a touch, whether the touch is proven, and the third value of `_find_blocking`.
 
     The known normals of pairs are tried in order. The first one along which no pair overlaps gives the touch. If there
-    is none, the touch is that of the first pair, and it is not proven. There may be any number of pairs.
+    is none, the touch is that of the first pair and is not proven. There may be any number of intersecting pairs.
     """
     normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, vec_at(rows[0], _N))
     while 0 <= k < normals:
@@ -341,9 +342,9 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tuple[bool, Vec3]:
-    """Return whether two parts only touch, and their normal, for the parts that are nearest after B is moved away.
+    """Move B away, and return whether the two parts that are then nearest only touch, and their normal after the move.
 
-    The touch is tested at the original pose. Row 0 of ``w.out`` has the result of these parts. The first direction of
+    The touch is tested at the original pose, and its result is written to row 0 of ``w.out``. The first direction of
     the move is n. The normals of parts that block the move are added to the direction, as in perceptron learning.
     """
     direction, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
@@ -366,7 +367,7 @@ def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tup
 def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     """Return the contact of two bodies whose parts ``w.last`` intersect.
 
-    The length of the separating translation is needed only if a touch must be ``proven``.
+    With ``proven``, a separating translation is searched for as well. Its length is infinite if none is found.
     """
     pairs, rows = w.last[2:].reshape(TOUCHES, 2), w.out[2:]
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
@@ -405,7 +406,7 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
 
 @kernel
 def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
-    """Return whether B is one part with an interior, and also a ball if A has a closed surface.
+    """Return whether B is a single part with an interior. If A has a closed surface, B must also be a ball.
 
     A flat part may be between two parts of A that it only touches. A solid part that is larger than the overlap of
     touching parts cannot be between them. `ball_in` decides on which side of a closed surface the centre of a ball is.
@@ -420,9 +421,9 @@ def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
 
 @kernel
 def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
-    """Return the depth of B in a closed surface of A, if B is a ball that the surface crosses or contains.
+    """Return the depth of B in a closed surface of A if B is a ball that the surface crosses or contains.
 
-    ``skin`` is the head of the tree of the surface, see `gjk3d.bodies.bvh`.
+    Otherwise the result is `no_depth`. ``skin`` has the array addresses of the tree of the surface, see `bvh.head_of`.
     """
     single, r = lone_round(x, w)
     b, nothing = Ball(r.start, r.radius, x.error), no_depth(r.start)
@@ -444,7 +445,7 @@ def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
 
 @kernel
 def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> None:
-    """Write a common point of two intersecting bodies and the normal of the parts there, in A's frame.
+    """Write a common point of two intersecting bodies and the normal of the two parts that have it, in A's frame.
 
     If one body is inside the other, the normal is (1, 0, 0).
     """
@@ -466,8 +467,8 @@ def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Ar
 def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> int:
     """Write the depth of a touch or of a ball B and return `ANSWERED`, or return ``code`` if a search is needed.
 
-    If a search is needed, the status is TOUCHING for disjoint interiors, UNDECIDED if no parts overlap, and otherwise
-    OVERLAPPING. TOUCHING and UNDECIDED are written with a normal.
+    If a search is needed, the status is TOUCHING if the interiors are known to be disjoint. It is UNDECIDED if the
+    parts only touch but the bodies may overlap, and otherwise OVERLAPPING. For OVERLAPPING, no normal is written.
     """
     a, ball = x.a, no_depth((0.0, 0.0, 0.0))
     if a.inside == SKIN:
@@ -508,9 +509,9 @@ def distance_rows(
     """Write the code of `tree_collision.meet` and the distances at pose rows, and return the last code.
 
     Rows of ``out`` have the format of `gjk3d.narrow.solve`, and the matrices are as in `tree_collision.meet_rows`. For
-    overlapping bodies, BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a search if
-    possible, and then the code is ANSWERED. The last flag is set if only the general path in Python can decide, or if
-    it gives tighter bounds.
+    overlapping bodies, the level BOUNDS writes the distance 0, and NORMALS adds a common point. DEPTHS writes the depth
+    if no search is needed, and then the code is ANSWERED. The last flag of a row is set if the general path in Python
+    must decide or gives tighter bounds.
     """
     if not poses_taken(ma, mb, rows):
         return NO_POSE

@@ -80,7 +80,7 @@ _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `rela
 
 
 class TreeScratch(NamedTuple):
-    """Scratch of a traversal."""
+    """Scratch arrays for a traversal of two trees."""
 
     stack: Ints2  #: pairs of nodes
     keys: Array1  #: keys of these pairs
@@ -107,7 +107,7 @@ class TreePair(NamedTuple):
 
 
 class PoseRows(NamedTuple):
-    """Pose rows ``start`` to ``stop - 1`` of two bodies. An array of one row applies to all."""
+    """Pose rows of two bodies, of which ``start`` to ``stop - 1`` are used. A single row of a body applies to all."""
 
     a: Array2
     b: Array2
@@ -126,16 +126,16 @@ class PosedPair(NamedTuple):
 
 @inlined
 def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> PosedPair:
-    """Return two bodies at pose rows."""
+    """Return two bodies at one relative pose, which follows from their pose rows p and q."""
     m = relative_pose(p, _ORIGIN, q, _ORIGIN)
     return PosedPair(a, b, m, ROUNDING * (a.reach + b.reach + max(abs(m[9]), max(abs(m[10]), abs(m[11])))))
 
 
 @kernel
 def two_of_rows(pair: TreePair, rows: PoseRows, k: int) -> tuple[PosedPair, bool]:
-    """Return two bodies at pose rows k, and whether they are swapped.
+    """Return two bodies at row k of their poses, and whether the bodies are swapped.
 
-    Bodies that tie have equal keys but may differ, so they are swapped together with their poses.
+    For the order TIED, the poses decide. The bodies may still differ, so they are swapped together with their poses.
     """
     p, q = rows.a[k if rows.a.shape[0] > 1 else 0], rows.b[k if rows.b.shape[0] > 1 else 0]
     if pair.order == TIED and comes_later(p, q):
@@ -145,7 +145,7 @@ def two_of_rows(pair: TreePair, rows: PoseRows, k: int) -> tuple[PosedPair, bool
 
 @kernel
 def parts_at(x: PosedPair, p: int, q: int, w: TreeScratch) -> Cores:
-    """Return part p of A and part q of B, numbered in the order of the leaves, in A's frame."""
+    """Return part p of A and part q of B in A's frame. Parts are numbered in the order of the leaves."""
     part_a = part_at(x.a, p, w.floats_a, w.row_a)
     part_b = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
@@ -154,7 +154,7 @@ def parts_at(x: PosedPair, p: int, q: int, w: TreeScratch) -> Cores:
 
 @kernel
 def part_meets(c: Cores, margin: float, w: TreeScratch) -> int:
-    """Return APART if two parts are proven farther apart than a margin, otherwise MEET or DOUBT."""
+    """Return MEET if two parts are within a margin, APART if they are proven farther apart, or DOUBT."""
     code = quick_collide(c, margin, w.workspace.simplex, w.workspace.simplex[:0], plain(0))
     if code == 2:
         code = settle(c, margin, Solver(w.workspace, w.out, w.flags))
@@ -268,9 +268,9 @@ def _keep_axis(axis: Axis, w: TreeScratch) -> None:
 def is_beyond(x: PosedPair, i: int, reach: float, w: TreeScratch) -> bool:
     """Return whether box i of A is proven farther than ``reach`` from B, a single part.
 
-    The last axis is tried first, since it separates most neighbours. Each further step tries the axis through the
-    nearest known points of the box and B, as GJK does, but with segments in place of simplices (Gilbert, 1966). For a
-    leaf, further steps would take as long as GJK for its parts.
+    The axis that separated the last box is tried first, since it often separates its neighbours too. Each further step
+    tries the axis through the nearest known points of the box and B, as GJK does, but with segments in place of
+    simplices (Gilbert, 1966). A leaf has one step, since further steps would take as long as GJK for its parts.
     """
     boxes, far, gap = x.a.boxes, reach + x.error + x.a.rim, (0.0, 0.0, 0.0)
     trial = Axis((w.axis[0], w.axis[1], w.axis[2]), (w.axis[3], w.axis[4], w.axis[5]), w.axis[6])
@@ -336,9 +336,10 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
 
 @kernel
 def holds(host: PartTree, p: Vec3, w: TreeScratch) -> int:
-    """Return HELD if p, in the frame of the body ``host``, is inside its closed surface, otherwise APART.
+    """Return HELD if a point is inside the closed surface of the body ``host``, otherwise APART.
 
-    The result is DOUBT if the tree of the surface is not built, see `gjk3d.bodies.parts.complete`.
+    The point p is in the frame of the body. The result is DOUBT if the tree of the surface is not built, see
+    `gjk3d.bodies.parts.complete`.
     """
     for c in range(3):
         if p[c] < host.span[c] or p[c] > host.span[3 + c]:
@@ -351,9 +352,10 @@ def holds(host: PartTree, p: Vec3, w: TreeScratch) -> int:
 
 @kernel
 def held(x: PosedPair, w: TreeScratch) -> int:
-    """Return HELD if one of two bodies without surface contact is inside the other, otherwise APART or DOUBT (`holds`).
+    """Return HELD if one of two bodies without surface contact is inside the other, APART if not, or DOUBT.
 
-    ``w.out`` receives a contained point in A's frame, and ``w.flags`` the container, 0 for A or 1 for B.
+    DOUBT is from `holds`. For HELD, ``w.out`` receives a contained point in A's frame, and ``w.flags`` the index of the
+    outer body, 0 for A or 1 for B.
     """
     for side in range(2):
         host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
@@ -372,7 +374,10 @@ def held(x: PosedPair, w: TreeScratch) -> int:
 
 @kernel
 def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
-    """Return MEET, HELD or DEEP if two bodies intersect or are within a margin >= 0, APART if not, or DOUBT."""
+    """Return MEET or HELD if two bodies intersect or are within a margin >= 0, APART if not, or DOUBT.
+
+    The result is DEEP if B may be below the columns of an unbounded height field A.
+    """
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
         return DEEP
     code = surfaces_meet(x, margin, w)
@@ -384,7 +389,10 @@ def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
 
 @entry
 def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: Ints2, pairs: Ints2) -> int:
-    """Write the pairs of intersecting triangles, and return their number, at most one more than ``pairs`` has rows."""
+    """Write the pairs of intersecting triangles, and return their number.
+
+    If ``pairs`` is too short, the function returns its length plus 1.
+    """
     room = pairs.shape[0]
     count = 0
     stack[0, 0] = stack[0, 1] = 0
@@ -442,13 +450,16 @@ def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
 
 @inlined
 def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
-    """Write the pairs of intersecting triangles, and return their number, at most one more than ``pairs`` has rows."""
+    """Write the pairs of intersecting triangles, and return their number.
+
+    If ``pairs`` is too short, the function returns its length plus 1.
+    """
     return int(crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs))
 
 
 @kernel
 def faces_meet(x: PosedPair, w: TreeScratch) -> int:
-    """Return MEET, HELD, APART or DOUBT: whether two meshes intersect."""
+    """Return MEET if triangles of two meshes intersect, or else the result of `held`: HELD, APART or DOUBT."""
     return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
@@ -460,7 +471,7 @@ def are_meshes(a: PartTree, b: PartTree) -> bool:
 
 @inlined
 def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
-    """Write two matrices, unless they are empty, as the first pose rows; return False if a matrix is not a pose."""
+    """Write two matrices as the first pose rows; return False if one is not a pose. Return True for empty matrices."""
     if ma.shape[0] == 0:
         return True
     return bool(check_row(ma, rows.a, plain(0)) == 0 and check_row(mb, rows.b, plain(0)) == 0)
@@ -470,7 +481,7 @@ def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
 def meet_rows(
     pair: TreePair, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch, answer: Ints1
 ) -> int:  # fmt: skip
-    """Write the code of `meet` at pose rows, and return the last code. Meshes are tested by `faces_meet`.
+    """Write the code of `meet` at pose rows, and return the last code. `faces_meet` tests two meshes for the margin 0.
 
     Matrices ``ma`` and ``mb`` that are not empty become the first pose rows. The function returns NO_POSE if one of
     them is not a pose.
@@ -490,15 +501,16 @@ def meet_rows(
 
 @entry
 def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: TreeScratch) -> int:
-    """Return the code of `held` at two pose rows."""
+    """Return the code of `held` for two bodies at one pose row each."""
     return int(held(two_at(a, b, row_a, row_b), w))
 
 
 @kernel
 def list_parts(x: PosedPair, within: float, exact: bool, w: TreeScratch, pairs: Ints) -> int:
-    """Write the pairs of parts within a distance and return their number; without ``exact`` only boxes are tested.
+    """Write the pairs of parts that are within a distance, and return their number.
 
-    The number is at most one more than ``pairs`` has rows. Pairs in doubt are listed.
+    Without ``exact`` only the boxes of leaves are tested. Pairs in doubt are listed. If ``pairs`` is too short, the
+    function returns its length plus 1.
     """
     count = 0
     within += x.error
@@ -530,7 +542,7 @@ def list_parts(x: PosedPair, within: float, exact: bool, w: TreeScratch, pairs: 
 def meeting_parts(
     a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, exact: bool, w: TreeScratch, pairs: Ints2
 ) -> int:  # fmt: skip
-    """Return the result of `list_parts` at two pose rows."""
+    """Return the result of `list_parts` for two bodies at one pose row each."""
     return int(list_parts(two_at(a, b, row_a, row_b), within, exact, w, pairs))
 
 
@@ -547,7 +559,7 @@ def solve_parts(
 
 
 def new_tree_scratch() -> TreeScratch:
-    """Return new traversal scratch."""
+    """Return new scratch arrays for traversals."""
     return TreeScratch(
         np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
         np.zeros(WIDEST), new_workspace(FIRST_POINTS), np.empty((2 + TOUCHES, FLOATS)),

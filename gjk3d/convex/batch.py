@@ -4,7 +4,8 @@ The kernels expect shapes packed into two arrays, poses as rows, and A and B in 
 in chunks, on threads or the GPU. Pairs whose scratch memory was too small are solved again with more.
 
 `solve_batch` and `collide_batch` accept pairs as rows for the kernels. `PackedShapes` also solves pairs that the
-kernels do not support, and pairs that need exact arithmetic, by the handlers of two shapes.
+kernels do not support, and pairs that need exact arithmetic. For these pairs it calls the Python functions for two
+shapes, see `gjk3d.convex.solve.Handlers`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Rows(NamedTuple):
         return self.at(self.b, self.a)
 
     def at(self, a: Array, b: Array, total: int | None = None) -> Rows:
-        """Return the query at other poses. ``total`` is their number if it differs."""
+        """Return the query at other poses. ``total`` is the number of queries if it changes."""
         return Rows(a, b, self.total if total is None else total, self.stacked, self.workers, self.on_gpu)
 
     def joined_poses(self) -> Array:
@@ -69,7 +70,7 @@ def empty_answers(count: int) -> tuple[Array, Ints]:
 
 
 def answers_of(result: Any, count: int) -> Array:
-    """Return a `gjk3d.results.Distance` of ``count`` pairs as rows of `gjk3d.narrow.solve`."""
+    """Return a `gjk3d.results.Distance` of ``count`` pairs as result rows of the kernels, see `gjk3d.narrow.solve`."""
     answers = np.empty((count, FLOATS))
     answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
     answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
@@ -82,7 +83,7 @@ solver = per_thread(lambda: Solver(new_workspace(FIRST_POINTS), *empty_answers(1
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
     """Return the ranks of A and B. Kernels solve the shape of lower rank as A.
 
-    If the ranks are equal, the order of the poses decides. With this order the result of (b, a) has the bits of the
+    If the ranks are equal, the order of the poses decides. With this order the result of (b, a) is bit for bit the
     mirrored result of (a, b).
     """
     first, second = a._order, b._order
@@ -90,12 +91,15 @@ def ranks(a: Shape, b: Shape) -> tuple[int, int]:
 
 
 def pack_shapes(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
-    """Return the concatenated integers and floats of shapes, and the indices (n, 2) at which each shape begins."""
+    """Return the joined integers and floats of shapes, and the indices (n, 2) in both arrays at which each begins."""
     return join_packed([shape._packed for shape in shapes])
 
 
 def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints]:
-    """Return packed shapes in the form of `pack_shapes`."""
+    """Return the joined integers and floats of packed shapes, and the indices (n, 2) at which each shape begins.
+
+    ``packed`` contains the integers and the floats of each shape.
+    """
     ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
     starts = list(accumulate(packed, lambda at, shape: (at[0] + len(shape[0]), at[1] + len(shape[1])), initial=(0, 0)))
@@ -112,7 +116,10 @@ def later(rows: Rows) -> tuple[Array, Array, Bools]:
 
 
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
-    """Return A, B and their poses in the order of `ranks`, and which queries were swapped: True, False or a mask."""
+    """Return A, B and their poses in the order in which the kernels solve them, and which queries were swapped.
+
+    The order is that of `ranks`. The last value is True for all queries, False for none, or a mask.
+    """
     rank_a, rank_b = ranks(a, b)
     if rank_a < rank_b:
         return a, b, rows, False
@@ -161,12 +168,15 @@ MOST_POINTS, MOST_CURVED_POINTS = 65536, 1024
 
 
 def either(kinds: Bools, which: Ints) -> Bools:
-    """Return which pairs have a shape for which ``kinds`` is True. ``which`` are the two shapes of each pair."""
+    """Return which pairs have a shape for which ``kinds`` is True. ``which`` has the two indices of each pair."""
     return np.asarray(kinds[which[:, 0]] | kinds[which[:, 1]])
 
 
 def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
-    """Call ``task(start, stop)`` for chunks of ``total`` rows, on ``workers`` threads. Kernels release the GIL."""
+    """Call ``task(start, stop)`` for chunks of ``total`` rows, on ``workers`` threads. Kernels release the GIL.
+
+    A chunk has at most ``most`` rows.
+    """
     chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
     if workers == 1 or total <= chunk:
         for start in range(0, total, chunk):
@@ -258,10 +268,10 @@ def _solve_on_gpu(pairs: PairRows, request: Request, out: Array, flags: Ints) ->
 class PackedShapes:
     """Shapes that are packed one after another, and queries on many pairs of them.
 
-    The methods have common arguments. ``which`` contains the two shapes of each pair, ``table`` the rows of the pairs
-    for the kernels, and ``rows`` the pose rows. ``singly`` marks the shapes that the kernels do not support. The
-    handlers of two shapes solve pairs with such a shape. They also solve pairs of polytopes by exact arithmetic if the
-    kernels leave the bounds too far apart.
+    The methods have common arguments. ``which`` contains the indices of the two shapes of each pair, ``table`` the rows
+    of the pairs for the kernels, and ``rows`` the pose rows. The attribute ``singly`` marks the shapes that the kernels
+    do not support. Pairs with such a shape are solved by the Python functions that ``handlers(a, b)`` returns. These
+    functions also solve pairs of polytopes by exact arithmetic if the kernels leave the bounds too far apart.
     """
 
     __slots__ = ("floats", "handlers", "ints", "shapes", "singly")
@@ -294,7 +304,7 @@ class PackedShapes:
         self, which: Ints, table: Ints, rows: Array, wanted: Wanted, workers: int = 1, on_gpu: bool = False,
         cache: Array = NO_CACHE,
     ) -> tuple[Array, Ints]:  # fmt: skip
-        """Return the distances and flags of pairs, as rows of `gjk3d.narrow.solve`."""
+        """Return the distances of pairs as result rows and their flags, see `gjk3d.narrow.solve`."""
         out, flags = empty_answers(len(which))
         order_for_cache(table, len(self.ints) + len(self.floats))
         curved = (self.ints[table[:, 0] + layout.POLYTOPE] & self.ints[table[:, 5] + layout.POLYTOPE]) == 0
@@ -312,14 +322,14 @@ class PackedShapes:
     def collide_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
-        """Write whether the pairs ``some`` collide to ``answer``, by the handlers of their two shapes."""
+        """Write to ``answer`` which of the pairs with the indices ``some`` collide, as computed by the handlers."""
         for a, b, group, placed in self.by_shapes(which, table, rows, some):
             answer[group] = self.handlers(a, b).collide(a, b, placed, margin)
 
     def solve_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, wanted: Wanted, out: Array, flags: Ints
     ) -> None:
-        """Write the distances of the pairs ``some`` to ``out`` and ``flags``, by the handlers of their two shapes."""
+        """Write the handlers' results for the pairs with the indices ``some`` to ``out`` and ``flags``."""
         for a, b, group, placed in self.by_shapes(which, table, rows, some):
             answers, marks = empty_answers(len(group))
             convex = isinstance(a, Shape) and isinstance(b, Shape)
@@ -328,7 +338,10 @@ class PackedShapes:
             out[group], flags[group] = answers, marks
 
     def by_shapes(self, which: Ints, table: Ints, rows: Array, some: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
-        """Yield groups of the pairs ``some`` with the same two shapes: both shapes, the pairs, and their poses."""
+        """Yield groups of pairs with the same two shapes: both shapes, the indices of the pairs, and their poses.
+
+        Only the pairs with the indices ``some`` are grouped.
+        """
         if not len(some):
             return
         order = some[np.lexsort((which[some, 1], which[some, 0]))]

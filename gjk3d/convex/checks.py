@@ -36,7 +36,7 @@ def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
         if not (shape._packed[0][layout.POLYTOPE] and sharp):
             raise UnsupportedPair(
                 f"{name} is {kind_of(shape)}, but {what} needs polytopes{' or rounded polytopes' if rounded else ''}. "
-                "Use signed_distance, whose normal is the best axis of any pair."
+                "Use signed_distance with depth='auto', whose normal is the best axis of any pair."
             )
 
 
@@ -55,7 +55,7 @@ def _type_name(kind: type) -> str:
 
 
 def line_for(value: Any) -> str:
-    """Return the cure of an error for an object of another library, or an empty string for an unknown type."""
+    """Return a hint how to convert an object of another library to a shape, or an empty string for an unknown type."""
     lines = (_LINES.get(_type_name(kind)) for kind in type(value).__mro__)
     line = next((line for line in lines if line), None)
     return f"pass {line}" if line else ""
@@ -164,9 +164,9 @@ def three(value: Any) -> Any:
 
 
 def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
-    """Return the argument ``what`` as rows of three finite numbers, and whether it was a stack of rows.
+    """Return ``value`` as rows of three finite numbers, and whether it was a stack of rows.
 
-    Raises an error if the magnitude of a number exceeds ``most``.
+    Raises an error if the magnitude of a number exceeds ``most``. ``what`` names the argument in the error.
     """
     rows, stacked = unchecked_vectors(value, what)
     bad = np.flatnonzero(~(np.isfinite(rows) & (np.abs(rows) <= most)).all(axis=1))
@@ -179,9 +179,10 @@ def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
 
 
 def unchecked_vectors(value: Any, what: str, copy: bool = True) -> tuple[Array, bool]:
-    """Return the argument ``what`` as rows of three numbers, and whether it was a stack of rows.
+    """Return ``value`` as rows of three numbers, and whether it was a stack of rows.
 
-    The numbers may be infinite or NaN. Without ``copy`` the rows may be the caller's array.
+    The numbers may be infinite or NaN. Without ``copy`` the rows may be the caller's array. ``what`` names the argument
+    in an error.
     """
     try:
         raw = np.asarray(value)

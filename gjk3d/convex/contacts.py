@@ -24,7 +24,10 @@ from gjk3d.typing import Array, Ints
 
 
 def most_corners(shape: Shape) -> int:
-    """Return the greatest number of corners of a feature of a shape. The centre of a cap counts as a corner."""
+    """Return the greatest number of corners of a feature of a shape, which is a face, an edge or a corner.
+
+    The flat end of a cylinder or cone counts its centre as a corner.
+    """
     faces = shape._faces()[0]
     if faces[0] > 0:
         return int(np.diff(faces[1 : faces[0] + 2]).max())
@@ -77,8 +80,9 @@ def patch_points(
 ) -> tuple[Array, Ints]:
     """Return the contact points of pairs, (m, columns, 7), padded with NaN, and the number of points of each pair.
 
-    ``answers`` contains the signed distances of the m pairs. ``within`` is the greatest gap of a point. ``most`` limits
-    the points of a pair and is the number of columns. If it is None, all points are returned.
+    The 7 floats of a point are the point on A, the point on B, and the gap. ``answers`` contains the signed distances
+    of the m pairs. ``within`` is the greatest gap of a point. ``most`` limits the points of a pair and is the number of
+    columns. If ``most`` is None, all points are returned.
     """
     limits = manifold.PatchLimits(within, faces.capacity if most is None else min(most, faces.capacity))
     total = len(answers)
@@ -128,6 +132,6 @@ def impacts(a: Any, b: Shape, rows: Rows, clearance: float, out: Array, flags: I
 
 
 def check_turn(plane: Shape, motions: Array) -> None:
-    """Raise if a motion of a half-space or plane is a rotation."""
+    """Raise if a motion of a half-space or plane contains a rotation."""
     if motions[:, TURN:REFERENCE].any():
         raise UnsupportedPair(f"time_of_impact: a {type(plane).__name__} cannot rotate. Use a large Box instead.")

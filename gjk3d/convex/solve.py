@@ -1,7 +1,8 @@
 """Distances and collisions of two convex shapes.
 
-There are handlers for cores, for a half-space, and for a user's support mapping. `convex_handlers` chooses among them.
-`gjk3d.engine.dispatch` has the table of all kinds of shapes.
+Handlers are the functions that compute distances and collisions of two shapes. There are handlers for cores, for a
+half-space, and for a user's support mapping. `convex_handlers` chooses among them. `gjk3d.engine.dispatch` has the
+table of all kinds of shapes.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
 
 
 def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Replace the results of polytopes whose bounds are too far apart by results of rational arithmetic."""
+    """Replace results whose bounds are too far apart by results of rational arithmetic. Both shapes are polytopes."""
     from gjk3d.exact import exact_pair  # loaded when it is first needed
 
     slack = float(a._packed[1][layout.SLACK] + b._packed[1][layout.SLACK])
@@ -171,10 +172,11 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
 
 
 def core_row(a: Shape, b: Shape, poses_a: int = 1, poses_b: int = 1) -> tuple[Ints, Array, Ints, bool]:
-    """Return the integers and floats of two shapes, their pair row, and whether a shape is a half-space or plane.
+    """Return the integers and floats of two shapes, a pair row, and whether a shape is a half-space or plane.
 
-    The pair row refers to ``poses_a`` pose rows of A, followed by ``poses_b`` of B, see `gjk3d.narrow.solve`. A
-    half-space is packed by `plane_core`, and precedes the other shape in the kernels.
+    The pair row has the indices of the shapes and poses in the joined arrays, see `gjk3d.narrow.solve`. The poses are
+    ``poses_a`` rows of A, followed by ``poses_b`` rows of B. A half-space is packed by `plane_core`, and precedes the
+    other shape in the kernels.
     """
     is_plane = bool((a._kind | b._kind) & Kind.PLANES)
     (qa, fa), (qb, fb) = (ray_core(a), ray_core(b)) if is_plane else (a._packed, b._packed)
@@ -204,9 +206,9 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of "
-                f"at least {out[k, 1]:.6g}, and the points prove at most {out[k, 2]:.6g}. It must return the farthest "
-                "point of a convex shape, within the radius of the Support."
+                f"a support mapping contradicts itself at pose {k + 1} of {len(out)}: a direction proves a distance of "
+                f"at least {out[k, 1]:.6g}, and the points prove at most {out[k, 2]:.6g}. The mapping must return the "
+                "farthest point of a convex shape, within the radius of the Support."
             )
         return
     # a compiled function loses its exception; the same query with the Python function raises it again
@@ -215,8 +217,8 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
     raise ShapeError(
-        f"a support mapping returned a point that is not finite in row {k[0] + 1} of {len(out)}. It must return three "
-        "finite numbers."
+        f"a support mapping returned a point that is not finite at pose {k[0] + 1} of {len(out)}. The mapping must "
+        "return three finite numbers."
     )
 
 
@@ -226,13 +228,13 @@ MAPPED = Handlers(_solve_mapped, partial(_not_beyond, _solve_mapped))
 
 
 def convex_handlers(a: Shape, b: Shape) -> Handlers:
-    """Return the handlers of two convex shapes. At most one is a half-space."""
+    """Return the functions that solve two convex shapes. At most one shape is a half-space or plane."""
     kinds = a._kind | b._kind
     return MAPPED if kinds & Kind.MAPPED else PLANE if kinds & Kind.PLANES else CORES
 
 
 def signed(a: Shape, b: Shape, poses: Array) -> Array:
-    """Return signed distances of a and b as rows of `gjk3d.narrow.solve`.
+    """Return signed distances of a and b as result rows of the kernels, see `gjk3d.narrow.solve`.
 
     ``poses`` is a pose of b in a's frame, or n poses.
     """
@@ -310,9 +312,10 @@ def placed_box(core: Core, ball: bool, poses: Array, s: int) -> Box:
 
 @single_entry
 def placed_boxes(q: Ints1, f: Array1, starts: Ints2, balls: Ints1, poses: Array2, slots: Ints1, out: Array2) -> None:
-    """Write the `placed_box` of the object slots[k] to row k of ``out``.
+    """Write the bounding box of the object with the index slots[k] to row k of ``out``, see `placed_box`.
 
-    Rows slots[k] of ``starts``, ``balls`` and ``poses`` are the start of its shape, the flag ``ball``, and its pose.
+    For the object with index s, starts[s] has the indices at which its shape begins in ``q`` and ``f``, balls[s] is
+    whether the box is that of its bounding ball, and poses[s] is its pose row.
     """
     for k in range(slots.shape[0]):
         s = slots[k]

@@ -5,8 +5,8 @@ that the code of bodies is imported by the first query on a body. A text in a ce
 None means that the file of the query solves the pair itself, by compiled functions for convex shapes.
 
 This file does not contain the queries. A new query is a file in `gjk3d/query`, which checks the arguments and calls
-`find`, and a row in `TABLE`. A new kind is a class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for
-the queries that treat it differently.
+`find`, and a row in `TABLE`. A new kind of shape needs a class, a bit in a group of `gjk3d.shapes.base.Kind`, and cells
+for the queries that treat the kind differently from the rest of its group.
 """
 
 from __future__ import annotations

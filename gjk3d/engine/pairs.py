@@ -54,7 +54,7 @@ def _core_of(shape: Collider) -> Shape:
 
 
 class _Trees:
-    """The trees of the shapes of a `ShapeStore`. A tree is stored when a query first needs it."""
+    """The bounding volume trees of the shapes of a `ShapeStore`. A tree is stored when a query first needs it."""
 
     __slots__ = ("_orders", "_shapes", "_states", "_units", "store")
 
@@ -79,7 +79,10 @@ class _Trees:
         return stored
 
     def _pack(self, number: int) -> bool:
-        """Store the tree of a shape; return False for a half-space, and for a shape with functions of the user."""
+        """Store the tree of the shape with this index; return False if it has none.
+
+        A half-space has no tree, and neither has a shape with a user's support mapping.
+        """
         from gjk3d.bodies.parts import parts_of
         from gjk3d.engine.store import put_tree
 
@@ -94,8 +97,8 @@ class _Trees:
 class ShapeStore(PackedShapes):
     """Shapes and bodies in the form that the kernels for many pairs expect.
 
-    The kernels solve the pairs of convex shapes. The handlers of two shapes solve other pairs. A shape is referred to
-    by its index in ``shapes``.
+    The kernels solve the pairs of convex shapes. Other pairs are solved by the functions for their two shapes, see
+    `gjk3d.engine.dispatch`. A shape is referred to by its index in ``shapes``.
     """
 
     __slots__ = ("any_mixed", "cached", "columns", "keys", "mapped", "mixed", "planes", "unbounded")
@@ -131,9 +134,10 @@ class ShapeStore(PackedShapes):
     def collide_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
-        """Write whether the pairs ``some`` collide to ``answer``, by the trees of both shapes if possible.
+        """Write to ``answer`` whether each of the pairs ``some`` collides.
 
-        See `PackedShapes` for the arguments.
+        A pair is tested by the trees of its two shapes if possible. ``which`` contains the indices of the two shapes of
+        each pair, ``table`` the table rows, and ``rows`` the pose rows. ``some`` are indices of pairs.
         """
         if margin < 0.0 or not self.any_mixed:
             return super().collide_singly(which, table, rows, some, margin, workers, answer)

@@ -1,13 +1,13 @@
 """A store of trees, the collision test of two items of a store, and the free distance around a point.
 
-The item k of a store is the tree of a body or convex shape. A kernel has a fixed number of arguments, so the trees of
-many bodies cannot be arguments. The argument is a store. Its heads contain the addresses and sizes of the arrays of the
-trees, without copies. Bodies with the same parts have equal heads. The owner of a store must keep references to the
-parts.
+The item k of a store is the bounding volume tree of a body or convex shape. A kernel has a fixed number of arguments,
+so the trees of many bodies cannot be arguments. The argument is a store. It has a head for each tree: a row with the
+addresses and sizes of the tree's arrays, which are not copied. Bodies with the same parts have equal heads. The owner
+of a store must keep references to the parts.
 
-Most pairs of a robot's cell are far apart. For them `free_distance`, the distance from the body to the centre of a ball
-around the second shape, proves the separation without GJK. The same distance proves the separation for further samples
-of a motion whose balls are near that ball.
+Most pairs of a robot's cell are far apart. For them `free_distance` proves the separation without GJK. It is a lower
+bound of the distance from a body to a point, the centre of a ball around the second shape. During a motion, the same
+bound proves the separation for all later balls near this ball.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ HEAD = ARRAYS + 3 * 9
 
 
 class Store(NamedTuple):
-    """The heads of trees. The rows of items without a tree are unused."""
+    """The heads of trees, with the addresses and sizes of their arrays. Rows of items without a tree are unused."""
 
     heads: Ints2  #: (items, HEAD)
     sizes: Array2  #: (items, 2): ``rim`` and ``reach`` of the `PartTree`
@@ -72,13 +72,16 @@ def empty_store(count: int) -> Store:
 
 
 def put_tree(store: Store, k: int, thing: Body | Shape, rank: int = 0) -> None:
-    """Store the tree of a body or convex shape as item k, with its rank in the order of the kernels."""
+    """Store the tree of a body or convex shape as item k. In a test of two items, the one of lower rank is A."""
     store.heads[k], store.sizes[k] = _head_of(parts_of(thing))
     store.heads[k, RANK] = rank
 
 
 def _head_of(parts: Parts) -> tuple[Ints, tuple[float, float]]:
-    """Return the head of a tree, and ``rim`` and ``reach`` of the `PartTree`. The result is cached in ``parts``."""
+    """Return the addresses and sizes of a tree's arrays, and ``rim`` and ``reach`` of the `PartTree`.
+
+    The result is cached in ``parts``.
+    """
     try:
         head: tuple[Ints, tuple[float, float]] = parts._head
     except AttributeError:
@@ -93,7 +96,7 @@ def _head_of(parts: Parts) -> tuple[Ints, tuple[float, float]]:
 
 @kernel
 def tree_at(s: Store, k: int) -> PartTree:
-    """Return the tree of item k, whose arrays are views."""
+    """Return the tree of item k. Its arrays are views of the original arrays."""
     h = s.heads[k]
     return PartTree(
         addresses.float_rows(h[BOXES], h[BOXES + 1], h[BOXES + 2]),

@@ -173,7 +173,7 @@ def sqrt_bounds(x: Fraction) -> tuple[float, float]:
 
 
 class Enclosure:
-    """Proven bounds of the signed distance of two cores, and the bounds that a search has to prove.
+    """Proven bounds of the signed distance of two shapes without their radii, and bounds that a search has to prove.
 
     Parameters
     ----------

@@ -4,11 +4,13 @@ The points of a certificate prove an upper bound of the signed distance, because
 The normal of a certificate proves a lower bound, see `Difference.height`. The numbers are floats, so a point of a
 curved core may be outside the core by a rounding error. This error is proven too, and is added to the upper bound.
 
-`prove_depth` proves the depth of two families of pairs without a certificate, since EPA would need a million triangles:
+`prove_depth` proves the depth of two families of pairs. They have no certificate, since EPA would need a million
+triangles for them:
 
-- Two solids of revolution with parallel axes. A ball fits into their difference if a disc fits into the section through
-  the axis and the origin, which a polygon proves. Poses are rotations, and axes are parallel, only up to rounding. The
-  proof uses sets with exact symmetry. The signed distance differs at most by the Hausdorff distance of the sets.
+- Two solids of revolution with parallel axes. A ball fits into their difference A - B if a disc fits into the section
+  of A - B through the axis and the origin. A polygon in this section proves the disc. Poses are rotations, and axes are
+  parallel, only up to rounding. Therefore the proof replaces the shapes by sets with exact symmetry. The signed
+  distance changes at most by the sum of the Hausdorff distances between the shapes and these sets.
 - Ellipsoids with a common centre and the same axes. The argument in `gjk3d.narrow.ties` holds for fractions too.
 """
 
@@ -286,9 +288,9 @@ def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | No
 
 
 def _upper(certificate: Certificate, vectors: list[FractionVec], outside: Fraction) -> tuple[Root | None, str]:
-    """Return the upper bound that the vectors of A - B in a certificate prove, and the flaw if they prove nothing.
+    """Return the upper bound that points of A - B prove, and the flaw of their certificate if they prove nothing.
 
-    ``outside`` is an upper bound of the distance of a vector from A - B.
+    ``vectors`` are the points. ``outside`` is an upper bound of the distance of each point from A - B.
     """
     if certificate.kind not in ("weights", "surface"):
         return None, ""
@@ -404,9 +406,10 @@ def _axis_to_z(body: Body, k: int, sign: int) -> Body:
 
 
 def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None:
-    """Add vertices to a polygon in the section y = 0 of the difference until the disc in it proves the wanted bound.
+    """Add vertices to a polygon in the section y = 0 of A - B until a disc in the polygon proves the wanted bound.
 
-    ``error`` is an upper bound of the difference between the signed distances of the symmetric and the actual sets.
+    A and B are the symmetric sets that replace the shapes. ``error`` is an upper bound of the change of the signed
+    distance by this replacement.
     """
     points: set[_Plane] = set()
 

@@ -1,4 +1,4 @@
-"""Shapes as exact convex sets of points and linear images of the unit ball, and the Minkowski difference of two sets.
+"""Convex sets in exact arithmetic, made of points and of linear images of the unit ball, and their differences A - B.
 
 A term is a Minkowski sum of point sets and of balls. A set is the hull of its terms, inflated by a radius::
 
@@ -55,8 +55,8 @@ class Term(NamedTuple):
 class Body(NamedTuple):
     """The hull of terms, inflated by a radius.
 
-    A pose is a rotation only up to rounding. It maps a ball to a set that encloses the ball with ``radius_low`` and is
-    enclosed by the ball with ``radius_high``.
+    The matrix of a pose is a rotation only up to rounding. It maps a ball to a set that contains the ball of radius
+    ``radius_low`` and lies in the ball of radius ``radius_high``.
     """
 
     terms: tuple[Term, ...]
@@ -230,7 +230,7 @@ class Placement(NamedTuple):
 
 
 def placement(row: Array) -> Placement:
-    """Return the pose of a pose row, see `gjk3d.poses`."""
+    """Convert a pose row (see `gjk3d.poses`) to a pose in integers."""
     values = [Fraction(x) for x in row[:12].tolist()]
     turn = lcm(*(x.denominator for x in values[:9]))
     shift = lcm(*(x.denominator for x in values[9:]))
@@ -245,9 +245,10 @@ def placement(row: Array) -> Placement:
 
 
 class Mover:
-    """A pose for points with integer coordinates. Placed points are cached.
+    """A pose that maps points with integer coordinates to placed points. Placed points are cached.
 
-    The coordinates of points are divided by the argument ``scale``, those of placed points by the attribute ``scale``.
+    The argument ``scale`` is the common denominator of the points, and the attribute ``scale`` that of the placed
+    points.
     """
 
     def __init__(self, scale: int, pose: Placement) -> None:
@@ -258,14 +259,14 @@ class Mover:
         self._cache: dict[Vec, Vec] = {}
 
     def moved(self, p: Vec) -> Vec:
-        """Return the integer coordinates of the placed point p."""
+        """Return the integer coordinates of the point p at the pose."""
         if p not in self._cache:
             x, y, z = turned(self._turn, p)
             self._cache[p] = x + self._shift[0], y + self._shift[1], z + self._shift[2]
         return self._cache[p]
 
     def moved_term(self, term: Term) -> Term:
-        """Return a placed term. All sets are rotated, but only the first is translated, since a term is a sum."""
+        """Return a term at the pose. All its sets are rotated. Only the first is translated, since a term is a sum."""
         first, *offsets = term.sets
         sets = tuple(map(self.moved, first)), *(tuple(turned(self._turn, p) for p in points) for points in offsets)
         return Term(sets, tuple(_product(self._turn, ball) for ball in term.balls))
@@ -314,7 +315,7 @@ def of_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
 
 
 def hulls_of(points: Sequence[FractionVec], picks: Iterable[Iterable[int]]) -> list[Body]:
-    """Return a body for each entry of ``picks``: the hull of the points with these indices. All have one scale."""
+    """Return a body for each entry of ``picks``: the hull of the points with these indices. All share one scale."""
     scale = common_scale(points)
     integers = [scaled_vector(p, scale) for p in points]
     return [Body((Term((tuple(integers[k] for k in some),), ()),), scale, ZERO, ZERO) for some in picks]
@@ -328,7 +329,7 @@ class Side(NamedTuple):
     at: Placement
 
     def towards(self, direction: Any) -> Vec:
-        """Return a direction from A to B in world axes as the direction out of this shape, in its local frame."""
+        """Return the direction out of this shape, in its local frame, for a direction from A to B in world axes."""
         d, _ = in_integers(fractions(direction if self.name == "a" else -direction))
         return turned(columns(self.at.rotation), d)
 
@@ -387,10 +388,11 @@ class Difference:
         return n[0] >> down, n[1] >> down, n[2] >> down
 
     def support(self, n: Vec) -> tuple[Vec, Picks, int]:
-        """Return a point of the set far along n, its indices, and an upper bound of n.x over the set.
+        """Return a point of A - B far along n, indices of its summands, and an upper bound of n.x over A - B.
 
-        If the set is a polytope, the point is a support point. The indices select one point from each set of a term.
-        The point is the sum of these points and of points of the term's balls.
+        If A - B is a polytope, the point is a support point. The point lies in a term, which is a sum of point sets and
+        balls. The point is the sum of a point of each set and a point of each ball. The indices select the points of
+        the sets.
         """
         best: tuple[int, Term, list[int], list[tuple[Matrix, Vec, int]]] | None = None
         tops = []
@@ -436,7 +438,10 @@ class Difference:
         return point, picks
 
     def height(self, n: Vec) -> Root:
-        """Return an upper bound of the support value along n / |n|, whose negative is a lower bound of the distance."""
+        """Return an upper bound of the support value along n / |n|.
+
+        The negative of this bound is a lower bound of the signed distance.
+        """
         return Root(self.support(n)[2], dot(n, n) * self.square)
 
 

@@ -414,7 +414,7 @@ class WorldBody(NamedTuple):
     hulls : list of Body
         Convex sets inside the surfaces.
     size : float
-        The greatest coordinate of the body in its local frame.
+        The greatest absolute coordinate of the body in its local frame.
     origin : FractionVec
         The world coordinates of the origin of the local frame.
     doubts : list of str
@@ -438,7 +438,10 @@ class WorldBody(NamedTuple):
 
 
 def on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
-    """Return points as integers divided by a multiple of ``scale``, and this multiple."""
+    """Return the integer coordinates of points over a common denominator, and this denominator.
+
+    The denominator is a multiple of ``scale``.
+    """
     common = lcm(scale, *(c.denominator for p in points for c in p))
     return [scaled_vector(p, common) for p in points], common
 

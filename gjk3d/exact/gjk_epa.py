@@ -66,7 +66,7 @@ class Simplex(NamedTuple):
 
 
 def nearest_with_last(points: list[Vec]) -> Nearest:
-    """Return the point nearest to the origin of all sub-simplices that contain the last vertex."""
+    """Return the point nearest to the origin on any sub-simplex that contains the last vertex."""
     last = len(points) - 1
     best: Nearest | None = None
     for size in range(last + 1):
@@ -142,7 +142,7 @@ def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simpl
 
 
 def _joined(vertices: list[Vertex], nearest: Nearest, new: Vertex) -> tuple[list[Vertex], Nearest, bool]:
-    """Return the vertices and the nearest point after ``new`` is added, and whether this point is nearer."""
+    """Add ``new`` to a simplex. Return the simplex, its point nearest to the origin, and whether this is nearer now."""
     v = nearest.direction
     if not dot(v, new[0]) < dot(v, vertices[0][0]):
         return vertices, nearest, False
@@ -361,7 +361,7 @@ class ExactDistance(NamedTuple):
     Attributes
     ----------
     sign : int
-        1 for separated, -1 for overlapping, 0 for touching or coplanar polytopes.
+        1 for separated and -1 for overlapping polytopes. 0 if they touch, or overlap in a common plane.
     square : Fraction
         Square of the distance or of the depth.
     normal : (Fraction, Fraction, Fraction)

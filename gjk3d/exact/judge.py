@@ -71,7 +71,10 @@ class Claim(NamedTuple):
 
 
 def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
-    """Return the claim of a result (None for infinite or NaN numbers, or a zero normal), and its contradictions."""
+    """Return the claim of a result, and the contradictions in the result.
+
+    The claim is None if a number of the result is not finite, or the normal is zero.
+    """
     wrong: list[str] = []
     numbers = [float(x) for x in (result.distance, result.lower, result.upper)]
     vectors = [np.asarray(v, dtype=float).tolist() for v in (result.normal, result.point_a, result.point_b)]
@@ -115,7 +118,7 @@ class Allowed(NamedTuple):
 
 
 def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) -> Allowed:
-    """Return the tolerances for a claim about two bodies. ``slack`` is the error of their stored cores."""
+    """Return the tolerances for a claim about two bodies. ``slack`` bounds the errors of their stored shapes."""
     size, stretch = _size(bodies)
     # the spacing of floats grows with the coordinates of the pair, and with the translations of its poses
     places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
@@ -135,7 +138,10 @@ def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) 
 
 
 def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
-    """Return the size of a pair, nearly as `gjk3d.narrow` defines it, and the greatest stretch of its poses."""
+    """Return the size of a pair, nearly as `gjk3d.narrow` defines it, and the greatest stretch of both poses.
+
+    The stretch of a pose is the greatest relative change of a length by its rotation matrix.
+    """
     size, centers, stretch = 0.0, [], 0.0
     for body, at in bodies:
         single = Difference(body, at_point(ORIGIN))
@@ -234,9 +240,9 @@ class Case:
         return Verdict(not reasons, bool(self.wrong), reasons, self.lower, self.upper, *errors)
 
     def judge_bounds(self, claim: Claim, proof: Enclosure, radius_low: Fraction, radius_high: Fraction) -> None:
-        """Compare the bounds of the claim with the proven bounds of the cores.
+        """Compare the bounds of the claim with the proven bounds of the distance of the cores.
 
-        ``radius_low`` and ``radius_high`` are bounds of the sum of both radii.
+        ``radius_low`` and ``radius_high`` are bounds of the sum of both rounding radii.
         """
         if proof.low is not None:
             self.lower = float_below(proof.low.bracket()[0] - radius_high)
@@ -381,7 +387,7 @@ def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allo
 def _judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a witness point is in its shape; return its witness error (see `Verdict`), or None without proof.
+    """Prove that a witness point is in its shape. Return the witness error (see `Verdict`), or None without proof.
 
     A point inside a shape is at most as far from the surface as from the supporting plane along ``outward``.
     """
@@ -454,7 +460,7 @@ def _judge_plane(
 def on_plane(
     case: Case, claim: Claim, plane: SignedPlane, name: str, point: FractionVec, halfspace: Halfspace, allowed: Allowed
 ) -> Fraction:
-    """Check that a witness point is in a half-space or on a plane; return its witness error (see `Verdict`)."""
+    """Check that a witness point is in a half-space or on a plane, and return the witness error (see `Verdict`)."""
     inside, outside = plane.height(dot(plane.normal, point)).bracket()
     if outside > allowed.points or (halfspace._sides > 1.0 and -inside > allowed.points):
         case.wrong.append(f"{name} is outside the {'half-space' if halfspace._sides == 1.0 else 'plane'}")

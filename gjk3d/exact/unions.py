@@ -168,9 +168,11 @@ def judge_point(
 
 
 def _judge_normal(case: Case, claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> None:
-    """Refute the normal of a touch if a step along it, from the witness point of a body, ends in or near that body.
+    """Refute the normal of two touching bodies if it does not lead out of A, or its opposite does not lead out of B.
 
-    If the bodies touch on several sides, the result has the normal of one side. Such a normal is not refuted.
+    A short step from A's witness point along the normal must not end in or near A. The same holds for B with the
+    opposite direction. If the bodies touch on several sides, the result has the normal of one side. Such a normal is
+    not refuted.
     """
     step = Fraction(_AHEAD) * allowed.points
     nearer = step - 2 * allowed.points
@@ -186,7 +188,10 @@ def _judge_normal(case: Case, claim: Claim, a: WorldBody, b: WorldBody, allowed:
 
 
 def _is_on_one_side(claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> bool:
-    """Return whether a translation along the normal of two parts at the witness points separates the bodies."""
+    """Return whether the bodies can be separated by a short translation of B.
+
+    The directions of the translations are the normals of pairs of parts at the witness points.
+    """
     within = float_above(allowed.points)
     for i in a.union.about(claim.point_a, within)[:_SIDES]:
         for j in b.union.about(claim.point_b, within)[:_SIDES]:
@@ -323,7 +328,10 @@ def _judge_depth_at_most(
 def _not_so_far(
     case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: str, carried: PartsCertificate | None
 ) -> None:
-    """Refute the lower bound if two parts are proven to be nearer. Otherwise add the text ``missing`` to ``case``."""
+    """Refute the claimed lower bound if two parts are proven to be nearer than it, or if the certificate is not valid.
+
+    Otherwise add the text ``missing`` to ``case``.
+    """
     if carried is not None and not missing.endswith(_OUT):
         case.wrong.append(f"its certificate is not valid: {missing}")
         return
@@ -353,7 +361,10 @@ def _judge_overlap(case: Case, claim: Claim, a: WorldBody, b: WorldBody) -> None
 
 
 def _not_so_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: str) -> None:
-    """Refute the upper bound if the bodies are proven to be farther apart. Otherwise add ``missing`` to ``case``."""
+    """Refute the claimed upper bound if the bodies are proven to be farther apart than it.
+
+    Otherwise add the text ``missing`` to ``case``.
+    """
     least = max(claim.upper, Fraction(0)) + Fraction(_noise(a, b))
     if not _flaw_of_apart(a, b, least, claim):
         case.lower = max(case.lower, float_below(least))
@@ -485,7 +496,7 @@ class Span(NamedTuple):
 
 
 def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Placement, flaws: list[str]) -> Verdict:
-    """Return the verdict on a result of a body and a half-space or plane. ``flaws`` are already known."""
+    """Return the verdict on a result of a body and a half-space or plane. ``flaws`` are known contradictions."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += body.doubts
@@ -522,7 +533,7 @@ def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Pl
 
 
 def _surface(halfspace: Halfspace, at: Placement, name: str) -> WorldBody:
-    """Return a point on the surface of a half-space as a body, since tolerances depend on the surface's position."""
+    """Return a body that is one point on the surface of a half-space, for the computation of tolerances."""
     x, y, z = (Fraction(c) * Fraction(halfspace.offset) for c in halfspace.normal.tolist())
     point = place(at_point((x, y, z)), at)
     u, v, w = (Fraction(t, at.shift) for t in at.translation)

@@ -1,13 +1,13 @@
 """Facets of hulls: one run of Qhull with its checks, and hulls of unambiguous points.
 
-A run of Qhull returns closed facets with outward winding. Further functions find the strict vertices, and the points
-that remain outside. Points are in a box of about unit size about 0, so tolerances are absolute. If all points are in
-the plane z = 0, the facets are segments.
+A run of Qhull returns closed facets with outward winding. Further functions find the strictly extreme points, and the
+points that remain outside. All points are in a box of about unit size around 0, so tolerances are absolute. If all
+points are in the plane z = 0, the facets are segments.
 
 Points are unambiguous if they are three-dimensional, not nearly flat, distinct, and each clearly a corner or inside.
 For such points the repairs of `gjk3d.geometry.hulls` would change nothing. `clear_hull` checks this in one pass over
 Qhull's facets and the points, and returns the same vertices and faces as `hulls`. If rounding could change a decision,
-it returns no hull and Qhull's result, which `hulls` reuses.
+`clear_hull` returns None instead of a hull. `hulls` then reuses the result of Qhull.
 
 A point is inside if it is in a ball that is below all planes, or clearly below the facet that the ray from the centre
 through the point hits. Facets that are convex at each edge and closed form a convex surface, so such a point is below
@@ -57,9 +57,9 @@ def qhull(
 ) -> Facets | None:
     """Return Qhull's facets of the points with the indices ``chosen``. Qhull gets the points times ``matrix``.
 
-    Returns None if Qhull fails, or if its facets are not a closed surface. Points in wide planes are raised at random,
-    so that Qhull does not merge facets there. ``cached`` is an earlier result of Qhull with the option Qt, which is
-    reused if its points are the same.
+    Returns None if Qhull fails, or if its facets are not a closed surface. Each of ``planes`` contains very many
+    points. They are raised at random, so that Qhull does not merge facets there. ``cached`` is an earlier result of
+    Qhull with the option Qt. It is reused if its points are the same.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -94,7 +94,10 @@ class WidePlane(NamedTuple):
 
 
 def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
-    """Return the wide planes of points, by a sample of the points. ``matrix`` maps them to about unit extents."""
+    """Return the planes of faces with very many corners. The faces are found in the hull of a sample of the points.
+
+    ``matrix`` maps the points to about unit extents.
+    """
     if 2 * len(points) < 3 * MANY:
         return []
     from scipy.spatial import ConvexHull, QhullError
@@ -118,7 +121,7 @@ def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
 
 
 def without_insides(points: Array, planes: Sequence[WidePlane]) -> Ints:
-    """Return the indices of all points except those inside the polygon of a wide plane."""
+    """Return the indices of all points, without those in a wide plane that are not corners of the plane's polygon."""
     from scipy.spatial import ConvexHull, QhullError
 
     is_kept = np.ones(len(points), dtype=bool)
@@ -149,7 +152,7 @@ def _flattened(points: Array, facets: Facets, planes: Sequence[WidePlane]) -> Fa
 
 
 def mapped_normals(across: Array, matrix: Array) -> Array:
-    """Return the unit normals of planes, given their normals ``across`` after the linear map ``matrix``."""
+    """Return the unit normals of planes before the linear map ``matrix``. ``across`` are their normals after it."""
     normals = across @ matrix
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     return np.asarray(normals)
@@ -302,8 +305,8 @@ def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> 
     """Return the points of ``off_hull`` outside the hull, and a bound of the distance of all others from the hull.
 
     For a fat hull the bound follows from ``excess``, the greatest height above the planes. A point beyond a sharp tip
-    may be far away and near all planes. For a thin hull the bound is therefore the distance to the nearest triangle
-    that the point is not below.
+    may be far away and near all planes. For a thin hull the bound is therefore the greatest distance of a point from
+    the nearest triangle that this point is not below.
     """
     none = off_hull[:0]
     if excess < -10.0 * ROUND:
@@ -424,10 +427,10 @@ def _power_above(x: float) -> tuple[float, int]:
 
 @single_entry
 def prepare(points: Array2, mapped: Array2, scales: Array1) -> tuple[bool, int]:
-    """Write points to ``mapped``, recentred and scaled as in `hulls`, and mapped to about unit extents.
+    """Write points to ``mapped``, recentred and divided by a power of two, then multiplied by ``scales``.
 
-    The factors of the axes are written to ``scales``. Returns whether no ambiguity has been detected, and the exponent
-    of the scale.
+    The factors ``scales`` of the three axes are chosen for extents of about 1, and written too. Returns whether no
+    ambiguity is found, and the exponent of the power of two.
     """
     n = points.shape[0]
     x0, y0, z0, x1, y1, z1 = inf, inf, inf, -inf, -inf, -inf
@@ -507,7 +510,10 @@ def _farthest_from(points: Array, n: int, step: int, i: int) -> int:
 
 @kernel
 def _is_fat(points: Array, n: int, step: int) -> bool:
-    """Return whether n points are far from coplanar, along the axes of `_Frame`. Every ``step``-th point is tested."""
+    """Return whether n points are far from coplanar. Only every ``step``-th point is tested.
+
+    The extents are measured along axes that are chosen as in `hulls._Frame`.
+    """
     i = _farthest_from(points, n, step, plain(0))
     j = _farthest_from(points, n, step, i)
     ox, oy, oz = points[i, 0], points[i, 1], points[i, 2]
@@ -546,10 +552,11 @@ def judge(
 ) -> int:  # fmt: skip
     """Wind Qhull's facets outward, write the vertices and faces of the hull, and return the number of vertices.
 
-    The number is 0 if the points are ambiguous. The indices of the vertices are written to ``indices``. The other
-    output arrays are scratch. A row of ``planes`` has a facet's normal and the height of the facet's lowest corner.
-    ``normals`` are normals of corners before the map. ``is_corner`` is True for points that are corners, and ``rank``
-    has the index of each corner in ``indices``.
+    The number is 0 if the points are ambiguous. ``indices`` contains the points that are vertices, and ``faces`` the
+    triangles of positions in ``indices``. The other output arrays are scratch. A row of ``planes`` has a facet's normal
+    and the height of the facet's lowest corner. ``normals`` are normals of corners. Both are computed for the points
+    ``mapped / scales``. ``is_corner`` is True for points that are corners, and ``rank`` has their positions in
+    ``indices``.
     """
     equations, simplices, neighbors = facets
     m = simplices.shape[0]
@@ -663,8 +670,8 @@ def _are_inside(
 ) -> bool:  # fmt: skip
     """Return whether all points except the corners are clearly below all planes.
 
-    ``last`` is scratch of any length. It stores the last facet of some directions. The search for a similar direction
-    starts at this facet.
+    ``last`` is scratch of any length. It stores the facet that was found last for each cell of directions. The next
+    search for a direction in the cell starts at this facet.
     """
     n, m = mapped.shape[0], simplices.shape[0]
     x, y, z = 0.0, 0.0, 0.0
@@ -720,7 +727,7 @@ def _left_by(
     mapped: Array, simplices: Ints, neighbors: Ints, center: tuple[float, float, float],
     ray: tuple[float, float, float], start: int,
 ) -> int:  # fmt: skip
-    """Return the facet that a ray from ``center`` hits, or -1.
+    """Return the facet that a ray from ``center`` hits, or -1 if the search does not find it.
 
     The search starts at the facet ``start``, and crosses edges between neighbouring facets.
     """

@@ -319,7 +319,7 @@ def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
 
 
 def _settle(points: Array, matrices: list[Array], qhull_hull: Any = None) -> tuple[fc.Facets | None, Ints, float]:
-    """Return the facets, the vertex indices and the defect of the hull of points.
+    """Return the facets of the hull of points, its vertex indices, and its defect (see `HullData`).
 
     The points are mapped with the first of the matrices for which Qhull succeeds. ``qhull_hull`` is the argument
     ``cached`` of `fc.qhull`. If Qhull never succeeds, the facets are None, and all points are vertices.

@@ -105,9 +105,10 @@ def common(
 def _move(
     edges: Array, planes: Array, row: Array, origin: Vec3, to_edges: Array, to_planes: Array, e: int, f: int
 ) -> float:
-    """Write the edges and planes of a polytope at a pose row, relative to ``origin``; return the greatest coordinate.
+    """Write the edges and planes of a polytope at a pose; return the greatest magnitude of a coordinate.
 
-    The edges are written from column e of ``to_edges``, and the planes from column f of ``to_planes``.
+    The edges are written from column e of ``to_edges``, and the planes from column f of ``to_planes``. All are relative
+    to ``origin``.
     """
     largest = 0.0
     for k in range(edges.shape[0]):
@@ -289,8 +290,9 @@ def clip_both(
     """Write integrals over the surface of the intersection of A and B to ``out``, (7,).
 
     They are six times the volume, 24 times its first moment about ``origin``, and twice the sum of the area vectors.
-    ``places``, ``found``, ``polygon`` and ``homes`` are scratch. If a face of A and a face of B are in the same plane,
-    only the face of A counts.
+    ``to_b`` is the pose of A in B, and ``origin`` and the moment are in the frame of B. ``places``, ``found``,
+    ``polygon`` and ``homes`` are scratch. If a face of A and a face of B are in the same plane, only the face of A
+    counts.
     """
     m = to_b
     for k in range(7):
@@ -317,7 +319,10 @@ def _height(planes: Array, f: int, p: Vec3) -> float:
 
 @kernel
 def _level(planes: Array, f: int, normal: Vec3, level: float) -> float:
-    """Return ``level`` if plane f may contain a face with this normal, else 0."""
+    """Return the height above plane f up to which a point counts as below the plane.
+
+    It is ``level`` if the plane is parallel to a face with this normal, else 0.
+    """
     cosine = planes[f, 0] * normal[0] + planes[f, 1] * normal[1] + planes[f, 2] * normal[2]
     return level if abs(cosine) > _PARALLEL else 0.0
 

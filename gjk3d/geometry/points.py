@@ -240,7 +240,7 @@ COUNT_BITS = 32  #: bits of the count in a node, see `Table`
 
 
 class Table(NamedTuple):
-    """A table of directions in plain arrays.
+    """A tree of squares on a cube, with the points that may be farthest along a direction through each square.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class Table(NamedTuple):
     nodes : (m,) int
         For each square the index of the first of its four quarters in this array. For a square without quarters the
         number is negative: the inverted bits of ``first << COUNT_BITS | count``, the range of the square's entries. The
-        first 6 * grid * grid squares are in the order of `cell_directions`. Quarters are in the order of a grid of two.
+        first 6 * grid * grid squares are in the order of `cell_directions`. Four quarters are ordered as a 2 x 2 grid.
     entries : (e,) int
         Indices of the candidate points of each square, ascending.
     """
@@ -280,7 +280,10 @@ def cell_directions(grid: int) -> Array:
 
 
 def direction_table(points: Array) -> Table:
-    """Return the table of directions of points (n, 3), n >= 1, which are relative to a centre between them."""
+    """Return the table that lists, for each range of directions, the points that may be farthest.
+
+    The points, (n, 3) with n >= 1, are relative to a centre between them.
+    """
     count = len(points)
     columns = _columns(points)
     margin = _MARGIN * float(np.sqrt((points * points).sum(axis=1).max()))
@@ -347,8 +350,8 @@ def quarter(
 ) -> None:  # fmt: skip
     """Write the quarters of squares, and the candidate points of each, to the arrays ``new_*``.
 
-    A point is not a candidate if another point is higher along all four corners of the quarter. It is compared with the
-    highest points along the middle and along each corner.
+    A point is not a candidate if another point is higher along all four corners of the quarter by more than ``margin``.
+    Each point is compared with the highest points along the middle and along each corner.
     """
     new_begins[0] = total = 0
     for square in range(len(begins) - 1):

@@ -1,9 +1,9 @@
-"""Vectors and axis-aligned boxes.
+"""Vectors, and oriented boxes that are tested for separation.
 
 Vectors in kernels are tuples of three floats, which numba keeps in registers.
 
-Oriented boxes are tested for separation. The row of a box contains its centre, half widths and three axes. A root is
-the row of the box around a whole body, with further columns.
+The row of a box contains its centre, half widths and three axes. A root is the row of the box around a whole body, with
+further columns.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def row3(rows: Array, i: int) -> Vec3:
 
 @inlined
 def turn(m: Rigid | Array, a: Vec3) -> Vec3:
-    """Return R a. For the pose m of B in A, it is the vector a of B's frame in A's frame."""
+    """Return R a for the rotation R of m. For the pose m of B in A, it is the vector a of B's frame in A's frame."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
@@ -92,7 +92,7 @@ def turn(m: Rigid | Array, a: Vec3) -> Vec3:
 
 @inlined
 def turn_back(m: Rigid | Array, a: Vec3) -> Vec3:
-    """Return R^T a. For the pose m of B in A, it is the vector a of A's frame in B's frame."""
+    """Return R^T a for the rotation R of m. For the pose m of B in A, it is the vector a of A's frame in B's frame."""
     return (
         m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
         m[1] * a[0] + m[4] * a[1] + m[7] * a[2],
@@ -102,13 +102,13 @@ def turn_back(m: Rigid | Array, a: Vec3) -> Vec3:
 
 @inlined
 def offset(m: Rigid | Array) -> Vec3:
-    """Return t. For the pose m of B in A, it is the position of B's origin in A's frame."""
+    """Return the translation of m. For the pose m of B in A, it is the position of B's origin in A's frame."""
     return (m[9], m[10], m[11])
 
 
 @inlined
 def place(m: Rigid | Array, a: Vec3) -> Vec3:
-    """Return R a + t. For the pose m of B in A, it is the point a of B's frame in A's frame."""
+    """Return R a + t for m = (R, t). For the pose m of B in A, it is the point a of B's frame in A's frame."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2] + m[9],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2] + m[10],
@@ -313,7 +313,7 @@ def from_box(p: Vec3, b: Array, i: int) -> float:
 
 @inlined
 def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
-    """Return the greatest coordinate along the unit vector n of the points of box i."""
+    """Return the greatest coordinate of the points of box i along the unit vector n."""
     b = boxes[i]
     far = n[0] * b[0] + n[1] * b[1] + n[2] * b[2]
     for c in range(3):
@@ -323,7 +323,7 @@ def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
 
 @inlined
 def corner_along(boxes: Array, i: int, n: Vec3) -> Vec3:
-    """Return the farthest corner of box i along the vector n."""
+    """Return the corner of box i that is farthest along the vector n."""
     p = row_at(boxes, i, 0)
     for c in range(3):
         axis = row_at(boxes, i, 6 + 3 * c)
@@ -333,9 +333,10 @@ def corner_along(boxes: Array, i: int, n: Vec3) -> Vec3:
 
 @kernel
 def roots_apart(m: Rigid, roots: Array, a: int, b: int, margin: float, rounding: float) -> bool:
-    """Return whether the balls or the boxes of roots a and b are farther apart than ``margin``.
+    """Return whether the bounding balls or boxes of bodies A and B are farther apart than ``margin``.
 
-    ``m`` is B's pose in A. ``rounding`` is the error of a position, relative to the coordinates.
+    Rows a and b of ``roots`` contain the balls and boxes. ``m`` is B's pose in A. ``rounding`` is the error of a
+    position, relative to the coordinates.
     """
     reach = roots[a, REACH] + roots[b, REACH] + max(abs(m[9]), abs(m[10]), abs(m[11]))
     more = margin + rounding * reach + roots[a, RIM] + roots[b, RIM]

@@ -163,7 +163,7 @@ def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return what `from_solid` returns for the box with half extents h."""
+    """Return the signed distance of q from the box with half extents h, the normal, and the nearest surface point."""
     x, y, z = q
     p = (min(max(x, -h[0]), h[0]), min(max(y, -h[1]), h[1]), min(max(z, -h[2]), h[2]))
     v = sub(q, p)
@@ -183,7 +183,10 @@ def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return what `from_solid` returns for the cylinder with radius r and half height h."""
+    """Return the signed distance of q from a cylinder along z, the normal, and the nearest surface point.
+
+    The cylinder has the radius r and the half height h.
+    """
     x, y, z = q
     rho = sqrt(x * x + y * y)
     ux, uy = (x / rho, y / rho) if rho > NO_LENGTH else (1.0, 0.0)
@@ -239,8 +242,8 @@ def is_boxes(c: Cores) -> bool:
 def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
     """Return whether B is the first box, the half extents of both boxes, and the pose of the second in the first.
 
-    If A is not a box, B is the first box. A segment counts as a box of half extents (length / 2, 0, 0). Its pose has
-    only the axis along the segment; see `completed`.
+    If A is not a box, B is the first box. A segment counts as a box of half extents (length / 2, 0, 0). The rotation in
+    its pose has only the axis along the segment, and zeros for the other axes. `completed` adds these axes.
     """
     flipped = c.a.ints[_KIND] != _BOX
     first, second, m = (c.b, c.a, inverse(c.m)) if flipped else (c.a, c.b, c.m)
@@ -272,12 +275,12 @@ def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
 def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
     """Return the gap along the best separating axis of two boxes, the index of this axis, the widest gap, and a flag.
 
-    An edge axis is the best only if its gap exceeds that of the best face by more than rounding, so the widest gap may
-    be slightly greater than the gap along the best axis. A face gap above ``enough`` ends the search. The flag is
-    whether the cross products of all edges that are not parallel are at least `CLEAR_CUT`, so that every gap is
-    accurate. ``h`` and ``g`` are half extents, and ``m`` is the pose of the second box in the first. Axes 0 to 2 are
-    faces of the first box, and 3 to 5 faces of the second. Axis 6 + 3 i + j is edge i of the first with edge j of the
-    second.
+    ``h`` and ``g`` are half extents, and ``m`` is the pose of the second box in the first. Axes 0 to 2 are face normals
+    of the first box, and 3 to 5 those of the second. Axis 6 + 3 i + j is the cross product of edge i of the first box
+    and edge j of the second. Such an axis is the best only if its gap exceeds that of the best face by more than
+    rounding. The widest gap may therefore be slightly greater than the gap along the best axis. A face gap above
+    ``enough`` ends the search. The flag is whether the cross products of all edges that are not parallel are longer
+    than `CLEAR_CUT`, so that every gap is accurate.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -336,8 +339,9 @@ def clamp(x: float, h: float) -> float:
 def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
     """Return success, the normal of A's face ``axis`` towards B, and a point of A and of B on a line along this normal.
 
-    A and B are the boxes of `best_axis`. The search starts at a point of B nearest to the plane of the face, and moves
-    along the edges of B that are parallel to the face. Success is False if the search fails.
+    ``h`` and ``g`` are the half extents of the boxes A and B, and ``m`` is B's pose in A. The search starts at a point
+    of B nearest to the plane of the face, and moves along the edges of B that are parallel to the face. Success is
+    False if the search fails.
     """
     s = 1.0 if m[9 + axis] >= 0.0 else -1.0
     c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
@@ -530,7 +534,8 @@ def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: floa
 def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec3, Vec3]:
     """Return the vector from A to B between the nearest points of two boxes, the point of A, and the point of B.
 
-    The arguments are those of `best_axis`. All results are in the frame of the first box, A.
+    ``h`` and ``g`` are the half extents of A and B, and ``m`` is B's pose in A. The search ends when a step is at
+    most ``tiny`` long. All results are in A's frame.
     """
     # The vector is orthogonal to the edges whose coordinates are free. The difference of the points would lose all
     # digits.

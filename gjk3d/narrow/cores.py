@@ -5,10 +5,10 @@ to 48 vertices. Its support point along d is A's support point along d minus B's
 need only these support points.
 
 The feature of a core along a direction is the face with the farthest point, if the angle between the direction and the
-normal of the face is at most `LEAN`. Otherwise it is the edge through the farthest point that is perpendicular to the
-direction within `LEAN`. Otherwise it is the farthest point. The straight lines on the side of a cylinder or cone count
-as edges. The caps of cylinders and cones count as faces: regular polygons of `CORNERS` corners on the rim.
-Sums and unions of shapes have only support points, so their features are sampled.
+normal of the face is at most `LEAN` degrees. Otherwise it is the edge through the farthest point that is perpendicular
+to the direction within `LEAN` degrees. Otherwise it is the farthest point. The straight lines on the side of a cylinder
+or cone count as edges. The caps of cylinders and cones count as faces: regular polygons of `CORNERS` corners on the
+rim. Sums and unions of shapes have only support points, so their features are sampled.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
 
 @single_entry
 def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
-    """Return what `relative` returns. Python calls this function, kernels call `relative`."""
+    """Return B's pose in A, as `relative` does. Python calls this function, kernels call `relative`."""
     return relative(p, fa, q, fb)
 
 
@@ -167,7 +167,10 @@ def gap_of_inner(c: Cores) -> float:
 
 @kernel
 def pair_size(a: Core, b: Core, m: Rigid) -> float:
-    """Return the size of a pair: the sum of both radii, the `RHO` of both cores, and the distance of the centres."""
+    """Return the size of a pair, a length to which errors are relative.
+
+    It is the sum of both radii, of bounds of both cores' extents about their centres, and of the centres' distance.
+    """
     f, g = a.floats, b.floats
     return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + between_centers(m)
 
@@ -248,7 +251,10 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
 
 @single_entry
 def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
-    """Return what `support_pair` returns, for calls from Python. ``m`` is B's pose in A."""
+    """Return the support point of A - B along d, and those of A and of B, all in A's frame, for calls from Python.
+
+    ``m`` is B's pose in A.
+    """
     return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)
 
 
@@ -279,7 +285,10 @@ _PARTS, _INT_HEAD = layout.PARTS, layout.INT_HEAD
 
 
 class Feature(NamedTuple):
-    """A face, an edge or a corner. A separate array stores the corners. The centre of a cap follows its corners."""
+    """A face, an edge or a corner of a core. A separate array stores its corners.
+
+    The flat end of a cylinder or cone, a cap, also stores its centre after the corners.
+    """
 
     corners: int  #: number of corners
     normal: Vec3  #: unit normal of a face
@@ -467,7 +476,7 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
 
 @kernel
 def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature along d of a primitive that is not a hull. ``f`` contains the numbers of the primitive."""
+    """Return the feature along d of a primitive that is not a hull. ``f`` are its numbers, such as half extents."""
     if kind == _BOX:
         return box_feature(f, d, v)
     if kind == _SEGMENT:

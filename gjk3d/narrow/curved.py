@@ -79,8 +79,9 @@ def have_branches(c: Cores) -> bool:
 def primitive_branch_point(
     kind: int, f: Array, stretch: float, high: bool, d: Vec3, x: Vec3, y: Vec3
 ) -> tuple[Vec3, Bend]:
-    """Return the point of a primitive's branch for direction d, and its second derivative along x and y.
+    """Return the support point of a primitive's branch along d, and the second derivative of its support function.
 
+    The derivative is along the vectors x and y, which are orthogonal to d. A branch is a smooth part of the surface.
     The branches of a cylinder are its two rims, and those of a cone are its apex and its rim. ``high`` selects the
     upper branch. ``stretch`` is the greatest scale factor of the primitive's placement.
     """
@@ -105,7 +106,7 @@ def primitive_branch_point(
 
 @kernel
 def is_high(f: Array, at: int, p: Vec3) -> bool:
-    """Return whether a point is on the upper half of the primitive that is placed at f[at:]."""
+    """Return whether p is on the upper half (z >= 0) of a primitive. f[at:] begins with the primitive's placement."""
     a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
     up = cross(a, b)
     return (dot(up, sub(p, (f[at + 9], f[at + 10], f[at + 11]))) >= 0.0) == (dot(up, c) > 0.0)
@@ -113,7 +114,10 @@ def is_high(f: Array, at: int, p: Vec3) -> bool:
 
 @kernel
 def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
-    """Return the point for d of the branch that contains the support point p; see `primitive_branch_point`."""
+    """Return the support point along d of the branch that contains p, and its second derivative along x and y.
+
+    See `primitive_branch_point`.
+    """
     q, f = core
     kind = q[_KIND]
     if q[_POLYTOPE] == 1:
@@ -173,7 +177,7 @@ def on_same_branch(core: Core, p: Vec3, q: Vec3) -> bool:
 
 @kernel
 def merged(c: Cores, s: Array, count: int) -> int:
-    """Remove rows whose branch has an earlier row; return the number of remaining rows."""
+    """Remove each row whose point is on the same branch as that of an earlier row; return the number of other rows."""
     i = 1
     while i < count:
         duplicate = False
@@ -194,7 +198,7 @@ def merged(c: Cores, s: Array, count: int) -> int:
 
 @kernel
 def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
-    """Set the weights of the rows so that their weighted mean is 0 along x and y; return success.
+    """Set the weights of the branch rows so that the weighted mean of their points is 0 along x and y; return success.
 
     With one or two rows the mean is only as near to 0 as possible.
     """
@@ -222,7 +226,10 @@ def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
 
 @kernel
 def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
-    """Balance the rows, and drop rows without a positive weight; return the number of remaining rows, 0 on failure."""
+    """Set the weights of the rows by `balance`, and drop rows without a positive weight; return the number of the rest.
+
+    The number is 0 if `balance` fails.
+    """
     while True:
         if not balance(s, count, x, y):
             return 0
@@ -286,8 +293,9 @@ def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> St
     """Return the stationary point that Newton's method reaches from direction n.
 
     The branches are in ``count`` rows of ``s`` from row `BRANCH_ROWS`. These rows are moved to the stationary point.
-    ``width`` is the permitted difference of the bounds. The search ends after a small rotation, of at most `_LAST` or
-    the square root of ``width`` over the pair's size. The error of the normal is about the square of this rotation.
+    ``width`` is the permitted difference of the bounds of the distance. The search ends after a rotation that is small
+    enough. The limit is the square root of ``width`` over the pair's size, but at least `_LAST`. The error of the
+    normal is about the square of the last rotation.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
     for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN
@@ -402,9 +410,9 @@ def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
 
 @kernel
 def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
-    """Return the least distance of the weighted mean of three rows from the edges of their triangle.
+    """Return the least distance of the weighted mean of three points from the edges of their triangle.
 
-    All points are projected on the plane of x and y.
+    The points are those of the three branch rows of ``s``. All are projected on the plane of x and y.
     """
     w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     x0, y0, x1, y1, x2, y2 = dot(w0, x), dot(w0, y), dot(w1, x), dot(w1, y), dot(w2, x), dot(w2, y)
@@ -418,9 +426,9 @@ def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
 
 @kernel
 def in_cap(cap: Cap, normal: Vec3, key: float) -> bool:
-    """Return whether the cap contains all directions in which a face of EPA is nearer than the floor of the cap.
+    """Return whether the cap contains all directions in which a face is nearer to the origin than ``cap.floor``.
 
-    ``normal`` is the unit normal of the face, and ``key`` the distance of its plane from the origin.
+    The face is a triangle of EPA. ``normal`` is its unit normal, and ``key`` the distance of its plane from the origin.
     """
     # If the ray along n hits the face at the distance t, then t n.normal >= key. So t is less than the floor only if
     # the angle between n and the face's normal is less than the angle with the cosine key / floor.

@@ -78,7 +78,8 @@ class Depth(NamedTuple):
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
     """Return the depth of a flat A - B: the least of ``least``, h(n) and h(-n).
 
-    ``n`` is the normal of the plane of A - B, so h(n) and h(-n) are about 0. ``best`` is the direction of ``least``.
+    h is the support value. ``n`` is the normal of the plane of A - B, so h(n) and h(-n) are about 0. ``best`` is the
+    direction of ``least``.
     """
     for k in range(2):
         d = n if k == 0 else neg(n)
@@ -151,10 +152,10 @@ def log_growth(
 
 @kernel
 def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, float]:
-    """Return the cap around the stationary point on the branches of a face's vertices, and h(n) of its direction n.
+    """Return the cap of directions around a stationary point, and the support value h(n) of the cap's direction n.
 
-    The cosine of the cap is 2 if the search for a stationary point fails, or if h(n) exceeds the floor of the cap by
-    more than ``width``.
+    The search for the stationary point starts at the vertices of a face and moves them along their branches. The cosine
+    of the cap is 2 if no cap is found, or if h(n) exceeds the floor of the cap by more than ``width``.
     """
     n = normal_of(p, face)
     for i in range(3):
@@ -327,7 +328,10 @@ def normal_of(p: Polytope, f: int) -> Vec3:
 
 @inlined
 def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
-    """Store face f with the vertices i, j and k, its unit normal and its key; return False if it is too thin."""
+    """Store face f with its vertices i, j and k, its unit normal and its key; return False if it is too thin.
+
+    The key is the distance of the face's plane from the origin.
+    """
     a, b, c = row3(p.v, i), row3(p.v, j), row3(p.v, k)
     ab, ac = sub(b, a), sub(c, a)
     n = cross(ab, ac)
@@ -367,7 +371,8 @@ def first_faces(p: Polytope) -> Vec3:
 def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
     """Add the new faces with keys below ``most`` to the queue; return the length of the queue.
 
-    ``count`` is the length before. The new faces have the indices ``faces`` to ``grown`` - 1.
+    The key of a face is the distance of its plane from the origin. ``count`` is the length of the queue before the
+    call. The new faces have the indices ``faces`` to ``grown`` - 1.
     """
     nowhere = p.keys.shape[0] - 1  # a slot for faces that are not queued
     for f in range(faces, grown):
@@ -381,7 +386,10 @@ def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int
 
 @inlined
 def lowest_face_waiting(p: Polytope, count: int) -> int:
-    """Return the queue index of the face with the least key, the oldest of ties, or -1 if the queue is empty."""
+    """Return the queue index of the face whose plane is nearest to the origin, or -1 if the queue is empty.
+
+    If several planes are equally near, the oldest face is returned.
+    """
     # The queue is short, because it contains no faces beyond the best bound of the depth. A linear scan is therefore
     # cheaper than a heap, whose branches are unpredictable.
     at, least = -1, inf
@@ -505,7 +513,10 @@ def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
 
 @kernel
 def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
-    """Call `expand` with the thresholds ``tiny``, 0 and ``-tiny`` until it succeeds; return its last result."""
+    """Add the vertex ``new`` by `expand`; return the new face count and the number of removed faces, or -1 and 0.
+
+    `expand` is called with the thresholds ``tiny``, 0 and ``-tiny`` until it succeeds.
+    """
     if seed < 0:
         return -1, 0
     for k in range(3):
@@ -609,10 +620,11 @@ def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
 
 @kernel
 def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
-    """Write distant support points of A - B to v[:4], and return the dimension, the least h(n), its n, and a normal.
+    """Write distant support points of A - B to v[:4]; return its dimension, least support value, and two directions.
 
-    The directions are the six axis directions, then eight around the line of two points, then the two normals of three
-    points. The dimension is 3 unless A - B is flat, a segment or a point. The last value is the normal of a flat A - B.
+    The tried directions are the six axis directions, then eight around the line of two points, then the two normals of
+    three points. The dimension is 3 unless A - B is flat, a segment or a point. The first returned direction is that of
+    the least support value. The second is the normal of a flat A - B.
     """
     least = inf
     best = (1.0, 0.0, 0.0)

@@ -166,10 +166,10 @@ def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, coun
 
 @kernel
 def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3, int]:
-    """Move the simplex to the stationary point of its branches.
+    """Move the vertices of the simplex along smooth parts of A - B's surface to a stationary point of the distance.
 
     Returns the point of the simplex that is nearest to the origin, and the number of rows of the simplex. The simplex
-    is unchanged if the stationary point is not nearer to the origin.
+    is unchanged if the search fails, or if it does not lead nearer to the origin. See `find_stationary`.
     """
     for i in range(count):
         for j in range(9):
@@ -290,14 +290,14 @@ def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
 
 @inlined
 def start_along(cache: Array, axis: Vec3) -> None:
-    """Store an axis without points in row 0 of a cache. A zero axis makes the row empty."""
+    """Store a first direction of GJK without points in row 0 of a cache. A zero axis makes the row empty."""
     cache[0, 0], cache[0, _STORED_ERROR] = dot(axis, axis), inf
     cache[0, 1], cache[0, 2], cache[0, 3] = axis
 
 
 @kernel
 def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
-    """Store the axis and the simplex of a finished GJK run in row k of the cache, unless the cache is empty."""
+    """Store the axis and the simplex of a finished GJK run in row k of the cache, unless the cache has no rows."""
     # A point that came from the cache keeps its numbers, because repeated conversions between frames would let it
     # drift. A row of `AXIS` floats stores only the axis, and only if it separates the cores.
     if cache.shape[0] == 0:

@@ -313,7 +313,8 @@ def lift(
 ) -> float:
     """Write the contact point of each corner ``p`` of the intersection, in world coordinates; return the least gap.
 
-    ``n`` is the normal in A's frame, and ``world`` in world coordinates.
+    ``n`` is the normal in A's frame, and ``world`` is the normal in world coordinates. If ``turned``, the points of A
+    and B are swapped.
     """
     u, w, pose = flat.u, flat.w, c.pose
     ra, rb = c.a.floats[_RADIUS], c.b.floats[_RADIUS]
@@ -340,7 +341,8 @@ def patch(
 ) -> int:  # fmt: skip
     """Write the contact points of the pair whose signed distance is in row k of ``out``; return their number.
 
-    At most ``most`` points are written, and none if the lower bound of the distance is more than ``within``.
+    At most ``most`` points are written, and none if the lower bound of the distance is more than ``within``. ``turned``
+    is whether ``c`` has A and B exchanged.
     """
     if out[k, 1] > within:
         return 0
@@ -372,7 +374,7 @@ def contact_rows(
     pairs: PairRows, faces: FaceLists, out: Array2, limits: PatchLimits, start: int, stop: int, sheets: Sheets,
     points: Array3, count: Ints1,
 ) -> None:  # fmt: skip
-    """Write the contact points of queries start to stop to ``points``, and their numbers to ``count``.
+    """Write the contact points of queries start to stop to ``points``, and their number for each query to ``count``.
 
     ``out`` contains the signed distances. Row 0 of ``points`` belongs to query ``start``.
     """
@@ -389,9 +391,9 @@ def contact_once(
 ) -> tuple[int, int]:  # fmt: skip
     """Compute the signed distance and the contact points of a single pair.
 
-    Returns the flags of the distance, see `marks_of`, and the number of contact points. The flags are -1 if ``ma`` or
-    ``mb`` is not a pose. ``points`` is flat, because a two-dimensional array with many rows would count as a batch. A
-    batch waits until the kernels are compiled.
+    Returns the flags of the distance as one integer, see `marks_of`, and the number of contact points. The flags are -1
+    if ``ma`` or ``mb`` is not a pose. ``points`` is flat, because a two-dimensional array with many rows would count as
+    a batch. A batch waits until the kernels are compiled.
     """
     first = plain(0)
     if not take_poses(ma, mb, pairs.poses):
@@ -601,7 +603,7 @@ def order_by_key(flat: Array, count: int, order: Ints) -> None:
 
 @inlined
 def put_answer(answer: Array, row: Array) -> None:
-    """Write the witness points, the distance and the normal of a result row as a contact point to ``row``."""
+    """Write the witness points, the distance and the normal of the result row ``answer`` to a contact point ``row``."""
     for c in range(6):
         row[c] = answer[6 + c]
     row[POINT - 1] = answer[0]
@@ -617,7 +619,8 @@ def spread_rows(
     """Write the selected contact points of several pairs to ``out``, and their numbers to ``counts``; return the total.
 
     The points of pair k begin at ``begins[k]``. A pair without points gets the witness points of its result row in
-    ``answers``. See `_spread` for ``most``. ``flat``, ``table`` and ``rows`` are scratch.
+    ``answers``. At most ``most`` points of a pair are selected. If ``most`` is negative, only duplicates are removed.
+    ``flat``, ``table`` and ``rows`` are scratch.
     """
     total = 0
     for k in range(counts.shape[0]):
@@ -641,7 +644,8 @@ def spread_rows(
 def spread_points(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
     """Return the selected contact points of several pairs, (n, `WIDTH`), and their number for each pair.
 
-    See `spread_rows`. If ``most`` is None, only duplicates are removed.
+    The points of pair k begin at ``begins[k]``. A pair without points gets the witness points of its result row in
+    ``answers``. At most ``most`` points of a pair are selected. If ``most`` is None, only duplicates are removed.
     """
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))

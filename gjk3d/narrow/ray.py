@@ -31,7 +31,7 @@ Entry = tuple[int, float, Vec3]
 
 @kernel
 def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
-    """Return the entry into the ball around the origin."""
+    """Return the entry (code, distance, normal) of the ray p + t d into the ball around the origin."""
     if dot(p, p) <= radius * radius:
         return INSIDE, 0.0, neg(d)
     near = -dot(p, d)
@@ -49,7 +49,10 @@ def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
 
 @kernel
 def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> Entry:
-    """Return the entry into the capsule of the points within ``radius`` of the segment from -half to half."""
+    """Return the entry (code, distance, normal) of the ray p + t d into a capsule.
+
+    The capsule contains the points within ``radius`` of the segment from -half to half.
+    """
     reach = sqrt(dot(half, half))
     if not reach > NO_LENGTH:
         return enter_ball(p, d, radius, slack)
@@ -84,7 +87,10 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
 
 @kernel
 def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entry:
-    """Return the entry into the half-space n . x <= 0, or into the plane n . x == 0 if ``thin``."""
+    """Return the entry (code, distance, normal) of the ray p + t d into the half-space n . x <= 0.
+
+    If ``thin``, it is the entry into the plane n . x == 0.
+    """
     if thin and dot(n, p) < 0.0:
         n = neg(n)
     above, speed = dot(n, p), -dot(n, d)
@@ -114,9 +120,9 @@ def clip(height: float, speed: float, limit: float, enter: float, leave: float) 
 
 @kernel
 def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry:
-    """Return the entry of a ray that begins at t = 0 and is inside the body for t from ``enter`` to ``leave``.
+    """Return the entry (code, distance, normal) of a ray that is inside a body for t from ``enter`` to ``leave``.
 
-    ``n`` is the normal at ``enter``.
+    The ray begins at t = 0 and has the direction d. ``n`` is the normal at ``enter``.
     """
     if enter > leave + slack or leave < 0.0:
         return MISS, inf, d
@@ -127,7 +133,7 @@ def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry
 
 @kernel
 def enter_box(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
-    """Return the entry into the box with half extents f[o:o+3]."""
+    """Return the entry (code, distance, normal) of the ray p + t d into the box with half extents f[o:o+3]."""
     enter, leave = -inf, inf
     n = neg(d)
     for k in range(3):
@@ -141,7 +147,10 @@ def enter_box(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
-    """Return the entry into an intersection of half-spaces n . x <= limit. A row of ``planes`` is n, then the limit."""
+    """Return the entry (code, distance, normal) of the ray p + t d into an intersection of half-spaces n . x <= limit.
+
+    A row of ``planes`` is n, then the limit.
+    """
     enter, leave = -inf, inf
     best = -1
     for k in range(planes.shape[0]):
@@ -165,7 +174,7 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
 
 @kernel
 def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> Entry:
-    """Return the entry into the cylinder along z with a radius and a half height."""
+    """Return the entry (code, distance, normal) of the ray p + t d into the cylinder along z, centred at the origin."""
     enter, leave = -inf, inf
     n = neg(d)
     for side in range(2):
@@ -195,7 +204,10 @@ def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -
 
 @kernel
 def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> Entry:
-    """Return the entry into the cone along z with its apex at z = half and its base at z = -half."""
+    """Return the entry (code, distance, normal) of the ray p + t d into a cone along z.
+
+    Its apex is at z = half, and its base at z = -half.
+    """
     k = radius / (2.0 * half)
     w = half - p[2]  # depth below the apex
     off = sqrt(p[0] * p[0] + p[1] * p[1])
@@ -245,7 +257,10 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
 
 @kernel
 def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
-    """Return the entry into the ellipsoid with radii f[o:o+3]. Scaling makes it a unit ball."""
+    """Return the entry (code, distance, normal) of the ray p + t d into the ellipsoid with radii f[o:o+3].
+
+    Scaling makes the ellipsoid a unit ball.
+    """
     least = min(f[o], f[o + 1], f[o + 2])
     q = (p[0] / f[o], p[1] / f[o + 1], p[2] / f[o + 2])
     e = (d[0] / f[o], d[1] / f[o + 1], d[2] / f[o + 2])
@@ -260,10 +275,11 @@ def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
-    """Return the entry into a packed shape (q, f), or the code GENERAL if its core lacks a closed form.
+    """Return the entry (code, distance, normal) of the ray p + t d into a packed shape with integers q and floats f.
 
-    ``planes`` are the faces of a hull. A half-space is stored as a point of its surface with one row of ``planes``, its
-    normal and offset. A plane has two rows.
+    The code is GENERAL if the core of the shape lacks a closed form. ``planes`` are the planes of a hull's faces. A
+    half-space is stored as a point of its surface and one row of ``planes``, which is its normal and offset. A plane
+    has two such rows.
     """
     kind, radius = q[_KIND], f[_RADIUS]
     slack = _SLACK * (sqrt(dot(p, p)) + f[_RHO] + radius)
@@ -291,7 +307,10 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
 
 @kernel
 def cast(q: Ints, f: Array, planes: Array, pose: Array, origin: Vec3, direction: Vec3, most: float) -> Entry:
-    """Return the entry into a shape at the pose row ``pose``, in world coordinates. A hit beyond ``most`` is a miss."""
+    """Return the entry (code, distance, normal) of a ray into a shape at a pose row, in world coordinates.
+
+    A hit beyond the distance ``most`` is a miss.
+    """
     p = sub(turn_back(pose, sub(origin, offset(pose))), (f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]))
     code, t, n = enter(q, f, planes, p, turn_back(pose, direction))
     if code == HIT and t > most:
@@ -314,7 +333,8 @@ def rays(
 ) -> None:  # fmt: skip
     """Write the codes of rays start to stop to ``codes``, and distances and normals in world coordinates to ``out``.
 
-    Rows with the code GENERAL do not contain a result.
+    A code is MISS, HIT, INSIDE, or GENERAL for a shape without a closed form. Rows with the code GENERAL do not contain
+    a result.
     """
     for k in range(start, stop):
         origin = row3(origins, k if origins.shape[0] > 1 else 0)
@@ -326,7 +346,10 @@ def rays(
 
 @kernel
 def write_ray(entry: Entry, origin: Vec3, d: Vec3, out: Array, k: int) -> None:
-    """Write distance, normal, point, unit direction and origin of a ray to row k; NaN and inf after a miss."""
+    """Write the distance, normal, point, unit direction and origin of a ray to row k of ``out``.
+
+    After a miss the distance is inf, and the normal and the point are NaN.
+    """
     code, t, n = entry
     far = t
     if code == MISS:

@@ -1,15 +1,14 @@
 """The separating axis test in 3D, exact for polytopes, by the facets of A - B on the Gauss map.
 
-In 2D the candidates are the normals of the edges of both polygons. In 3D the facets of A - B are the faces of A, the
-faces of B reversed, and the pairs of edges whose arcs cross on the sphere of directions. Only for these pairs the cross
-product of the edges is a facet's normal. Each candidate n costs one scan of the vertices for the support value h(n). If
-the shapes are apart, the direction with the least h(n) is the best separating axis. If they overlap, the least h(n) is
-the depth.
+The candidates for the axis are the normals of the facets of A - B. These facets are the faces of A, the faces of B
+reversed, and the pairs of edges whose arcs cross on the sphere of directions. Only for these pairs the cross product of
+the edges is a facet's normal. Each candidate n costs one scan of the vertices for the support value h(n). If the shapes
+are apart, the direction with the least h(n) is the best separating axis. If they overlap, the least h(n) is the depth.
 
 An extra candidate is harmless, since each h(n) is a valid bound. Every test therefore keeps the candidates that it
-cannot decide. A missing candidate would be an error. Edges are skipped as parallel only below a sine of 1e-14. Along
-the arcs of such edges h is a single sinusoid, whose minimum is at an end of an arc, the normal of a face. References:
-Gottschalk 1996; Gregorius, GDC 2013 (arcs); Hornus, Inria RR-8730, 2015.
+cannot decide. A missing candidate would be an error. Two edges are skipped as parallel only if the sine of their angle
+is below 1e-14. Along the arcs of such edges h is a single sinusoid. Its minimum is at an end of an arc, which is the
+normal of a face. References: Gottschalk 1996; Gregorius, GDC 2013 (arcs); Hornus, Inria RR-8730, 2015.
 """
 
 from __future__ import annotations
@@ -94,9 +93,9 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
 def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tuple[int, Vec3]:
     """Return how many of the two unit vectors orthogonal to both edges may be facet normals, 0 to 2, and the first.
 
-    ``ea`` and ``eb`` are the edges, and the other vectors are the normals of their faces, the ends of arcs on the
-    sphere of directions. A vector is excluded only if rounding cannot change this decision. If both unit vectors are
-    possible, the second is the opposite of the first.
+    ``ea`` is an edge of A, and ``eb`` is an edge of -B. ``a1`` and ``a2`` are the normals of the two faces at ``ea``,
+    and ``b1`` and ``b2`` those of the two faces at ``eb``. A vector is excluded only if rounding cannot change this
+    decision. If both unit vectors are possible, the second is the opposite of the first.
     """
     n = (1.0, 0.0, 0.0)
     u1, u2 = dot(a1, eb), dot(a2, eb)
@@ -169,7 +168,7 @@ def axis_rows(
     a: ShapeRows, b: ShapeRows, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> None:  # fmt: skip
-    """Write the best axis of queries start to stop, the normal of the facet with the least h(n).
+    """Write the best axis of each query from start to stop. It is the normal of the facet with the least h(n).
 
     A row of ``out`` contains the gap, its error, and the normal in A's frame and in world coordinates. A row of
     ``kinds`` contains ``kind``, ``first``, ``second`` and ``tried`` of the `Facet`. ``turned`` is scratch.
@@ -194,8 +193,8 @@ def axis_many(
 
     A row of ``out`` contains the normal in world coordinates, the gap and its error. A row of ``kinds`` contains the
     kind of the `Facet`, and the status that the gap proves, a code of `gjk3d.narrow.solve`. ``edges`` is scratch for
-    the edges of a shape, (edges, 9). Returns 0, or -1 if ``ma`` or ``mb`` is not a pose. Both matrices
-    are empty if ``pairs`` has the poses.
+    the edges of a shape, (edges, 9). ``ma`` and ``mb`` are the matrices of a single query. Both are empty if ``pairs``
+    has the poses. Returns 0, or -1 if a matrix is not a pose.
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1
@@ -217,7 +216,7 @@ def overlap_rows(
     a: ShapeRows, b: ShapeRows, axes: Array2, kinds: Ints2, start: int, stop: int, simplex: Array2, out: Array2,
     flags: Ints2,
 ) -> None:  # fmt: skip
-    """Write the signed distances of the queries whose axis proves an overlap to ``out`` and ``flags``.
+    """Write to ``out`` and ``flags`` the signed distances of the queries whose axis proves an overlap.
 
     ``axes`` and ``kinds`` are the output of `axis_rows`. For all other queries flags[k, 3] is 1, and `solve_many` must
     solve them. The witness points are GJK's nearest points after B is moved by the depth, so that the cores touch.

@@ -1,10 +1,11 @@
 """The full solution of one pair and of many pairs.
 
-GJK runs on the cores, then EPA if GJK leaves the result undecided. At the end the radii are subtracted from the
-distance and from its bounds.
+GJK runs on the cores, then EPA if GJK leaves the result undecided. At the end the radii of the rounded shapes are
+subtracted from the distance and from its bounds.
 
-Each kind of query has its own entry, because each entry is compiled with all its callees. An entry accepts any number
-of shapes and poses. Rows are independent, so a result does not depend on how the rows are split into calls.
+Each kind of query has its own compiled function that Python calls, because such a function is compiled with all its
+callees. It accepts any number of shapes and poses. Each query is solved independently, so its result does not depend on
+how a batch is split into calls.
 """
 
 from __future__ import annotations
@@ -108,10 +109,10 @@ def solve(
     c: Cores, mode: int, max_distance: float, tol: float, workspace: Workspace, cache: Array, out: Array, flags: Ints,
     k: int,
 ) -> float:  # fmt: skip
-    """Write the result of one pair to row k; return an upper bound of the signed distance, also in unsigned mode.
+    """Write the result of one pair to row k of ``out`` and ``flags``; return an upper bound of the signed distance.
 
-    The result is written to ``out`` and ``flags``. If ``cache`` has rows, GJK starts from the simplex in row k of the
-    cache, and stores its last simplex in this row.
+    The bound is signed in unsigned mode too. If ``cache`` has rows, GJK starts from the simplex in row k of the cache,
+    and stores its last simplex in this row.
     """
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
@@ -125,7 +126,10 @@ def solve(
 
 @inlined
 def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
-    """Return whether a closed form gives the result, and the estimate. A query with a log never uses closed forms."""
+    """Return whether a closed form gives the result, and the estimate.
+
+    Closed forms are not used if ``log`` stores a trace, or if the mode is EPA_ALWAYS.
+    """
     searched = log.shape[0] > 0 or query.mode == EPA_ALWAYS
     if not searched and has_formula(c):
         settled, signed, n, a, b = gap_of(c)
@@ -147,7 +151,7 @@ def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
 
 @kernel
 def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -> Estimate:
-    """Return the estimate that GJK computes, and EPA if GJK is not enough."""
+    """Return the estimate of GJK, improved by EPA if GJK is not enough."""
     mode, curved, promised = query.mode, query.curved, query.promised
     width = max(_GJK_WIDTH * c.size if curved else 0.0, query.tol * c.size - 2.0 * c.error)
     start = load_start(cache, k, c, workspace.simplex)
@@ -200,8 +204,7 @@ def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
 def end_log(c: Cores, walk: Walk, workspace: Workspace) -> Walk:
     """Log the reason for GJK's end and its last simplex; return the `Walk` of this simplex.
 
-    For separated curved cores, the simplex is first moved to the stationary point of its branches. Without a log,
-    nothing changes.
+    For separated curved cores, `closer` first moves the simplex nearer to the origin. Without a log, nothing changes.
     """
     log, s = workspace.log, workspace.simplex
     if log.shape[0] == 0:
@@ -263,9 +266,10 @@ def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tup
 def penetrate(
     c: Cores, query: Query, estimate: Estimate, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
 ) -> Estimate:
-    """Return the estimate improved by ``depth``, the result of EPA, or of a plane section if ``by_section``.
+    """Return the estimate improved by ``depth``.
 
-    ``section`` contains the witness points of A and of B in the plane section.
+    ``depth`` is the result of a plane section if ``by_section`` is True, otherwise that of EPA. ``section`` contains
+    the witness points of A and of B in the plane section.
     """
     distance, proven, v, a, b = estimate.distance, estimate.proven, estimate.v, estimate.a, estimate.b
     lower, upper = -depth.least - c.error, estimate.upper
@@ -304,8 +308,8 @@ def first_face(s: Array) -> tuple[Vec3, Vec3]:
 def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
     """Return a point of A and a point of B whose difference is the origin of A - B.
 
-    The rays from the origin along the normal and its opposite hit the faces in rows 0 to 2 and 3 to 5 of the simplex,
-    at the distances ``front`` and ``rear``.
+    The ray from the origin along the normal hits the face in rows 0 to 2 of the simplex, at the distance ``front``. The
+    opposite ray hits the face in rows 3 to 5, at the distance ``rear``.
     """
     for r in range(6):
         s[r, 9] *= (rear if r < 3 else front) / (front + rear)
@@ -314,7 +318,10 @@ def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
 
 @kernel
 def align(c: Cores, query: Query, estimate: Estimate, workspace: Workspace) -> Estimate:
-    """Return the estimate with the better of two normals: from witness to witness, or that of the lower bound."""
+    """Return the estimate with the better of two normals.
+
+    The candidates are the direction from witness to witness, and the normal that proved the lower bound.
+    """
     if estimate.proven:
         return at_common_point(c, query, estimate)
     n, v, a, b, length = estimate.normal, estimate.v, estimate.a, estimate.b, estimate.distance
@@ -463,7 +470,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
-    """Decide whether a pair collides that `quick_collide` left open, by its signed distance.
+    """Decide from the signed distance whether a pair that `quick_collide` left open collides.
 
     Returns 0 if the distance is proven to exceed ``margin``, else 1. Returns 2 if the workspace is too small, or if the
     bounds of two polytopes are too far apart.
@@ -530,8 +537,8 @@ class Request(NamedTuple):
 def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
     """Fill a row of ``table`` for each pair of shapes.
 
-    ``columns`` has a row for each shape: the starts of its integers and floats, and its rank. ``pairs`` contains the
-    indices of two shapes, and ``at`` the indices of their pose rows.
+    ``columns`` has a row for each shape: the starts of its integers and floats in the joined arrays, and its rank. A
+    row of ``pairs`` contains the indices of two shapes, and a row of ``at`` the indices of their pose rows.
     """
     for k in range(pairs.shape[0]):
         for side in range(2):

@@ -6,8 +6,8 @@ n_2^2 + n_3^2 = 1 is at a corner, an axis. EPA would need very many steps, becau
 balls have very many ties.
 
 The difference of solids of revolution with a common axis direction is a solid of revolution. Its largest inscribed ball
-around the origin is found in the plane through its axis and the origin. In this plane, a tie of a whole circle of best
-directions (pin in its bore, sphere on a cone's axis) becomes two edges of a polygon. EPA becomes the 2D algorithm: it
+around the origin is found in the plane through its axis and the origin. For a pin in its bore, or a sphere on a cone's
+axis, a whole circle of best directions ties. In this plane the circle becomes two edges of a polygon. A 2D form of EPA
 splits the edge of the polygon that is nearest to the origin, at the support point along the normal of the edge.
 
 Every queried direction in the plane is a direction in space, so its support value proves a lower bound. The polygon
@@ -168,10 +168,10 @@ def same_point(p: Array, i: int, j: int, tiny: float) -> bool:
 
 @kernel
 def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array, row: int) -> float:
-    """Write the edge that the ray from the origin along (x, y) crosses to s[row : row + 3].
+    """Write to s[row : row + 3] the edge that the ray from the origin along (x, y) crosses.
 
-    Returns the distance from the origin to the crossing. The weights of the rows give the crossing. The third row
-    repeats an end of the edge, with weight 0.
+    Returns the distance from the origin to the crossing. The crossing is the sum of the written rows, each times its
+    weight. The third row repeats an end of the edge, with weight 0.
     """
     best, chosen, t = -inf, 0, 0.5
     for k in range(count):
@@ -203,7 +203,8 @@ def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array
 def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array) -> tuple[int, float, Vec3]:
     """Write the distinct support points of eight directions in the plane to ``p`` as a polygon.
 
-    Returns the number of its vertices, the least h(n), and its direction n.
+    Returns the number of vertices of the polygon, the least known h(n), and the direction n of this value. ``least``
+    and ``best`` are the least h(n) and its direction before the call.
     """
     count = plain(0)
     for k in range(8):

@@ -283,7 +283,7 @@ class Gap(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """The terms of phi that do not depend on support points, in A's frame."""
+    """The terms of `phi`, a lower bound of the distance, that do not depend on support points, in A's frame."""
 
     normal: Vec3  #: n
     tilt_a: Vec3  #: n x w_A
@@ -320,7 +320,10 @@ def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
 
 @kernel
 def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float]:
-    """Return phi(s) and the derivative of phi at s. ``solid`` is False if A is a half-space."""
+    """Return phi(s), a lower bound of the distance after the time s, and the derivative of phi at s.
+
+    ``solid`` is False if A is a half-space.
+    """
     n, ta, tb = advance.normal, advance.tilt_a, advance.tilt_b
     da, db = along(n, ta, s), along(n, tb, s)
     value, slope = advance.fixed + s * advance.rate - 0.5 * advance.k * s * s, advance.rate - advance.k * s
@@ -343,9 +346,10 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return a step s of at most ``most``, and the derivative of phi at 0. phi is at least ``enough`` from 0 to s.
+    """Return a step s of at most ``most``, and the derivative of `phi` at 0.
 
-    The search aims at the value ``aim`` of phi, which exceeds ``enough`` by the rounding error of phi.
+    phi is at least ``enough`` from 0 to s. The search aims at the value ``aim`` of phi, which exceeds ``enough`` by the
+    rounding error of phi.
     """
     # All terms except the square are concave. Tangents therefore bound the root of phi from the right, and chords from
     # the left.
@@ -393,7 +397,7 @@ def turning(motion: Array) -> float:
 
 @kernel
 def swing_error(motion: Array, f: Array) -> float:
-    """Return a bound of the error of a core's centre from the rounding of the rotation about the reference point."""
+    """Return a bound of the error in a core's centre that the rounding of the motion's rotation causes."""
     # The rotation matrix has an error of a few roundings, plus the error of the angle, which is proportional to the
     # angle. Both move the centre in proportion to its distance from the reference point.
     angle = turning(motion)
@@ -404,7 +408,7 @@ def swing_error(motion: Array, f: Array) -> float:
 
 @kernel
 def cores_in_flight(x: Flight, t: float) -> Cores:
-    """Return the cores at time t. Their error includes that of their motions."""
+    """Return the cores at time t. The error in the result includes the rounding errors of both motions."""
     place(x.ma, t, x.poses[0])
     place(x.mb, t, x.poses[1])
     c = cores_at(x.a, x.poses[0], x.b, x.poses[1])
@@ -447,7 +451,7 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
 
 @kernel
 def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Advance, Vec3, Vec3, Vec3]:
-    """Return the terms of phi along n, the `arm` of A and of B, and B's velocity relative to A, all in A's frame."""
+    """Return the `Advance` along n, the `arm` of A and of B, and B's velocity relative to A, all in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
     wa = turn_back(pose, (ma[TURN], ma[TURN + 1], ma[TURN + 2]))
     wb = turn_back(pose, (mb[TURN], mb[TURN + 1], mb[TURN + 2]))
@@ -484,9 +488,9 @@ def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, 
 
 @kernel
 def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> tuple[Advance, Advance]:
-    """Return the terms of phi while n rotates with A, and while n rotates with B.
+    """Return the `Advance` for a direction n that rotates with A, and that for an n that rotates with B.
 
-    ``advance`` has the terms for a fixed n. All vectors are in A's frame at the start of the step. ``most`` is the
+    ``advance`` is the one for a fixed n. All vectors are in A's frame at the start of the step. ``most`` is the
     longest step, and ``v`` is B's velocity relative to A.
     """
     # Let r be a point of a body relative to the reference point of the body that n rotates with. Then the derivative of
@@ -512,7 +516,8 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
     """Return the code, the end of the proven free time, a time of contact, and the number of steps.
 
     The code is FREE, HIT, UNRESOLVED, or STARTED if the cores are not separated at the start of the interval.
-    If ``coarse`` is not 0, the search stops as UNRESOLVED after a step from a distance of at most ``coarse``.
+    If ``coarse`` is not 0, the search stops early as UNRESOLVED. The last step is then the first that starts at most
+    ``coarse`` above the target distance.
     """
     near, many = inf, _MANY_ROUGH if coarse > 0.0 else _MANY_STEPS
     t = x.begin
@@ -620,7 +625,7 @@ def flight_of_parts(
     a: Core, row_a: Array, b: Core, row_b: Array, motions: Array, clearance: float, begin: float, end: float,
     work: Array,
 ) -> Flight:  # fmt: skip
-    """Return the flight of two parts, from the time ``begin`` to ``end``.
+    """Return the `Flight` of two parts, from the time ``begin`` to ``end``.
 
     ``row_a`` and ``row_b`` are the poses of the parts in their bodies. The two rows of ``motions`` are the motions of
     the bodies. ``work`` is scratch of `PART_WORK` floats.

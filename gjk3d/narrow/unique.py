@@ -5,9 +5,9 @@ shapes are apart, a single n attains it. If they overlap, several n may attain i
 around the origin with the depth d as radius touches the surface of A - B. Move the origin by s away from the contact
 along n. If the ball touches only along n, its radius grows by s. If it touches along n' as well, its radius grows by at
 most s cos(n, n'). A single further depth, of B moved by -s n, therefore tests all directions. If this depth is d + s up
-to an error e, every h(n') is at least d + s (1 - cos(n, n')) - e, so n is unique. If it is less, its normal n' bounds
-h(n'), and a shorter step s is tried. A normal that no step of at least the smallest length distinguishes from n counts
-as a tie.
+to an error e, every h(n') is at least d + s (1 - cos(n, n')) - e, so n is unique. If this depth is less, it bounds
+h(n') for its normal n', and a shorter step s is tried. A normal counts as a tie if no step of at least the smallest
+length distinguishes it from n.
 """
 
 from __future__ import annotations
@@ -112,10 +112,10 @@ def vertex(core: Core, k: int) -> Vec3:
 
 @kernel
 def patch_of_size(line: Vec3, longest: float, widest: float, least: float) -> Patch:
-    """Return the `Patch` with this length along ``line`` and this width across it.
+    """Return the `Patch` with the length ``longest`` along ``line`` and the width ``widest`` across this line.
 
-    A length of at most ``least`` makes it a point. A width of at most ``least``, or much less than the length, makes it
-    a line.
+    The patch is a point if its length is at most ``least``. Otherwise it is a line if its width is at most ``least``,
+    or much less than its length.
     """
     if not longest > least:
         return Patch(0, line)
@@ -264,10 +264,11 @@ def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) 
 
 @kernel
 def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
-    """Write the derivatives of the distance in row k of ``answers`` by the poses of A and B to ``out``, (12,).
+    """Write to ``out``, (12,), the derivatives of the distance in row k of ``answers``.
 
-    For each pose these are three derivatives by its translation, then three by its rotation. Rotations are about the
-    origins of the pose rows ``about_a`` and ``about_b``.
+    The first six are with respect to the pose of A, and the last six with respect to that of B. Each six are three for
+    a translation, then three for a rotation. Rotations are about the origins of the pose rows ``about_a`` and
+    ``about_b``.
     """
     a, b, n = row_at(answers, k, plain(6)), row_at(answers, k, plain(9)), row_at(answers, k, plain(3))
     lever_a, lever_b = cross(sub(a, offset(about_a)), n), cross(sub(b, offset(about_b)), n)

@@ -143,8 +143,9 @@ def _ball(shape: Shape) -> BoundingSphere:
 def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
     """Return the centre and radius of a ball fitted to support points, or the given ball if that is smaller.
 
-    Let x be the point of the shape that is farthest from the centre c. The angle between x - c and the nearest
-    direction of the grid is at most the angle between the middle and a corner of a cell. Along this direction the
+    The directions of the support points go through the middles of the cells of a grid on a cube. Let x be the point of
+    the shape that is farthest from the centre c. The angle between x - c and the nearest of these directions is at most
+    the angle between the middle and a corner of a cell. Along this direction the
     height of the shape above c is at least |x - c| cos(angle). The greatest height, divided by the cosine, bounds
     |x - c|.
     """
@@ -170,7 +171,10 @@ def _along_axes(shape: Shape) -> AABB:
 
 
 def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
-    """Return the boxes of a shape at a pose ``matrix`` or at pose rows; None if the matrix is not a pose."""
+    """Return the axis-aligned box of a shape at a pose ``matrix``, or its boxes at pose ``rows``.
+
+    Returns None if the matrix is not a pose. ``single`` selects one box instead of a stack.
+    """
     packed = shape._cache.get("packed")
     if packed is None:
         if shape._kind & Kind.PLANES:

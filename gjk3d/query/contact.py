@@ -399,7 +399,7 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
 
 
 def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
-    """Return the prepared contacts of a pair with a body; None if only the general path supports it."""
+    """Return the `ContactPair` of a pair with a non-convex body; None if only the general path supports the pair."""
     if pair.quick is None:
         return None
     contacts: ContactPair | None = pair.extras.get("contact")
@@ -422,9 +422,10 @@ def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, worker
 
 
 def pad_points(touching: list[Touching], total: int, columns: int) -> tuple[Array, Ints, Array]:
-    """Return the points of ``total`` pairs, (total, m, 7), their number in each row, and their normals, (total, m, 3).
+    """Return the points of ``total`` pairs, (total, m, 7), the number of points of each pair, and their normals.
 
-    Rows are padded with NaN to m points. m is ``columns``, or the number of points of the longest row if this is more.
+    The normals are (total, m, 3). Rows are padded with NaN to m points. m is ``columns``, or the number of points of
+    the longest row if this is more.
     """
     count = np.zeros(total, dtype=np.int64)
     for group in touching:

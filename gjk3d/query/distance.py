@@ -283,7 +283,8 @@ def signed_distance(
         separates them. Two flat shapes in one plane have depth 0, because any translation across the plane separates
         them. For non-convex bodies the depth is bounded from both sides. `penetration` is a different quantity: how
         far one surface is inside the other body. If a point or the centre of a ball is in a closed mesh, the depth is
-        its distance from the surface plus the radius, unless this translation ends in another part of the body.
+        its distance from the surface plus the radius. It is greater if a translation by this length ends in another
+        part of the body.
 
     Raises
     ------
@@ -436,7 +437,10 @@ def _axis(out: Array, kinds: Ints) -> Axis[float]:
 
 
 def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[GaussMap, GaussMap, int] | None:
-    """Return the Gauss maps of A and of B, and the greater number of edges; None unless both are polytopes."""
+    """Return the Gauss maps of A and of B, and the greater of their numbers of edges.
+
+    Returns None unless both shapes are polytopes without rounding.
+    """
     cache = pair.extras
     if "axes" not in cache:
         sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (a, b))

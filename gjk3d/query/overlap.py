@@ -1,6 +1,6 @@
-"""Intersections of two shapes: as a polytope or mesh, the faces that intersect, and the Minkowski difference.
+"""The intersection of two shapes as a polytope or mesh, the mesh faces that touch, and the Minkowski difference.
 
-The Minkowski difference, on which GJK and EPA run, has all points of A minus all points of B.
+The Minkowski difference A - B is the set of all differences of a point of A and a point of B. GJK and EPA run on it.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ from gjk3d.wording import count, kind_of
 
 
 def polylines(segments: Array, tolerance: float) -> list[Array]:
-    """Return polylines (k, 3), longest first, made of the segments (n, 2, 3) whose ends coincide within the tolerance.
+    """Return the polylines (k, 3) that segments (n, 2, 3) form, longest first.
 
-    A closed polyline ends at its first point. At a point where three or more segments meet, all their polylines end.
+    Segments are joined at ends that coincide within the tolerance. Polylines end where three or more segments meet. A
+    closed polyline ends at its first point.
     """
     if not len(segments):
         return []
@@ -76,7 +77,10 @@ def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], u
 
 
 def _places(points: Array, tolerance: float) -> tuple[Ints, Array]:
-    """Return the cluster of each point, and a point of each cluster. Points within the tolerance share a cluster."""
+    """Return the cluster index of each point, and a point of each cluster.
+
+    Points within the tolerance of each other share a cluster.
+    """
     from scipy.spatial import cKDTree
 
     near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
@@ -98,7 +102,8 @@ def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     Returns
     -------
     (k, 2) int
-        Indices of a face of A and a face of B, in ascending order. The index is 0 for a shape that is not a mesh.
+        Each row has the index of a face of A and the index of a face of B. The rows are in ascending order. The index
+        is 0 for a shape that is not a mesh.
 
     Raises
     ------
@@ -206,7 +211,7 @@ def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
 
 
 def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any, query: str = "faces") -> tuple[Any, bool, Array]:
-    """Return the pair in the order of the kernels, whether it is swapped, and the pose row of its first shape."""
+    """Return the pair in the order of the kernels, whether A and B are swapped, and the pose row of the first shape."""
     pair_of, rows = prepare_query(query, a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError(
@@ -219,7 +224,7 @@ def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any, query: str = "faces"
 
 
 def _faces_of(pair: BodyPair, parts: Ints, shape_index: int) -> Ints:
-    """Return the mesh faces of k pairs of parts, (k, 2), with ``shape_index`` for a shape that is not a mesh."""
+    """Return the face indices (k, 2) of k pairs of tree leaves; ``shape_index`` for a shape that is not a mesh."""
     faces = [
         side.tree.order[parts[:, k]]
         if isinstance(side, Triangles)
@@ -262,11 +267,11 @@ class Difference:
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
 
     def axes(self, vectors: Array) -> Array:
-        """Return directions or points of A - B in world axes. ``vectors`` are in A's axes, as in a trace."""
+        """Return directions or points of A - B in world axes. ``vectors`` are in A's axes, as in `Distance.trace`."""
         return np.asarray(vectors, dtype=np.float64) @ self.turn.T
 
     def place(self, points: Array) -> Array:
-        """Return points of A or of B in the world. ``points`` are in A's axes about A's centre, as in a trace."""
+        """Return points of A or B in the world. ``points`` are in A's axes about A's centre, as in `Distance.trace`."""
         return self.axes(points) + self.center
 
     def support(self, direction: Array) -> Array:
@@ -296,7 +301,7 @@ class Difference:
 
 
 def _corners(shape: Shape, turn: Array, center: Array) -> Array | None:
-    """Return the vertices of the core, rotated by ``turn`` about its centre and moved by ``center``.
+    """Return the vertices of the core, rotated by ``turn`` and moved so that its centre is at ``center``.
 
     Return None for curved cores and sums.
     """
@@ -428,7 +433,10 @@ def overlap(
 
 
 class _Intersection(NamedTuple):
-    """The intersection of two polytopes that touch or overlap, computed at the first access to the hull's vertices."""
+    """The intersection of two polytopes that touch or overlap, from which `overlap` makes a `ConvexHull`.
+
+    The corners are computed when the vertices of the hull are first read.
+    """
 
     a: Polytope
     b: Polytope

@@ -204,7 +204,7 @@ class Pair:
         return partial(Pair, warm=plan is None or len(plan.memory) > 0), (self.a, self.b)
 
     def forget(self) -> None:
-        """Clear the last axis and simplex; the next query starts cold.
+        """Clear the last separating axis and the last simplex of GJK. The next query starts cold.
 
         Examples
         --------
@@ -336,7 +336,7 @@ def distance_prepared(
     pair: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, workers: int = 1, certificate: bool = False,
 ) -> Distance[Any]:  # fmt: skip
-    """Return the distance in a mode of `gjk3d.narrow.solve`, from the prepared data of two shapes."""
+    """Return the distance from the prepared data of two shapes. ``mode`` is a mode of `gjk3d.narrow.solve`."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     quick = pair.quick

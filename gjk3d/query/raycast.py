@@ -255,11 +255,12 @@ def raycast(
     -----
     Spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls have closed forms. For other convex
     shapes the result is the time of impact of a point, see `gjk3d.time_of_impact`. Rays hit the triangles of a mesh
-    from both sides. A ray that starts in a closed mesh is inside. For other bodies the result is the first hit of
-    their parts. The relative error of the distance is about 1e-14, relative to the sum of the distance and the size of
-    the shape. For a mesh this error is divided by the sine of the angle between the ray and the triangle, so that the
-    point is on the triangle within rounding. If a ray grazes a curved surface, the relative error is the square root of
-    1e-14.
+    from both sides. If a ray starts in a closed mesh, its distance is 0. For other bodies the result is the first hit
+    of their parts.
+
+    The relative error of the distance is about 1e-14, relative to the sum of the distance and the size of the shape.
+    For a mesh this error is divided by the sine of the angle between the ray and the triangle, so that the point is on
+    the triangle within rounding. If a ray grazes a curved surface, the relative error is the square root of 1e-14.
 
     Examples
     --------
@@ -290,7 +291,7 @@ def raycast(
 
 
 class _Rays(NamedTuple):
-    """The arguments of `raycast` as arrays. One row in an array applies to all rays."""
+    """The arguments of `raycast` as arrays. An array with a single row applies to all rays."""
 
     starts: Array
     directions: Array  #: of any length
@@ -384,7 +385,10 @@ def _quick_hit(shape: Any, origin: Any, direction: Any, pose: Array, most: float
 
 
 def _single_cast(shape: Any) -> Callable[..., int] | None:
-    """Return the compiled function for one ray and a convex shape or mesh, and cache it; None for other shapes."""
+    """Return the compiled function that casts one ray at a convex shape or mesh; None for other shapes.
+
+    The function is cached in the shape.
+    """
     kind = kind_of(shape)
     if kind & Kind.SHAPES:
         cast: Callable[..., int] = partial(narrow.ray_once, *ray_core(shape), planes_of(shape).ravel())

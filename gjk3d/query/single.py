@@ -1,10 +1,10 @@
 """Single queries as compiled builtins: `Pair`, `collide`, `distance`, `signed_distance`, and the fields of results.
 
-A builtin solves one query on two convex shapes whose poses are matrices or None, with the kernels for stacks. For
-non-convex bodies a builtin only tests the boxes around the bodies, and returns False for `collide` if the boxes are
-apart. In all other cases it calls the Python function: for keywords other than one limit, stacks, other types of
-numbers, invalid poses, and results wider than promised. A builtin holds the GIL until it returns, so all builtins share
-one scratch memory.
+A builtin solves one query on two convex shapes whose poses are matrices or None. It runs the same kernels as queries on
+stacks. For non-convex bodies a builtin only tests the boxes around the bodies, and returns False for `collide` if the
+boxes are apart. In all other cases a builtin calls the Python function. Examples are stacks, invalid poses, two or more
+keywords, and results whose bounds are wider than promised. A builtin holds the GIL until it returns, so all builtins
+share one scratch memory.
 
 Builtins read objects of CPython by address. Words are the 64-bit integers that builtins read: addresses, offsets and
 lengths.
@@ -50,7 +50,7 @@ DISTANCE = PAIR_A  #: additional word of `distance`: the function without decora
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return the address of the 64-bit words of the `Plan` of a `Pair`, or 0 without a plan."""
+    """Return the address of the 64-bit words of the `Plan` of a `Pair`, or 0 if the pair has no plan."""
     array = py.word(pair + py.word(words + 8 * PLANS))
     return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
@@ -74,7 +74,7 @@ def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
 
 @inlined
 def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool, Cores, bool]:
-    """Return whether two poses are valid, the cores of a plan at these poses, and whether the cores are swapped."""
+    """Return whether two poses are valid, the cores of a plan's shapes at these poses, and whether they are swapped."""
     poses = addresses.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
     valid = take_poses(addresses.float_rows(pose_a, 4, 4), addresses.float_rows(pose_b, 4, 4), poses)
     pairs = PairRows(
@@ -126,7 +126,7 @@ def solver_at(scratch: int, target: int) -> Solver:
 def solution(
     scratch: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, target: int
 ) -> int:  # fmt: skip
-    """Write the distance of a plan's shapes to the address ``target``.
+    """Write the distance of a plan's shapes, with its bounds, normal and points, to the address ``target``.
 
     Return -1 for an invalid pose, otherwise the sum of the status and the flags of the result, see `marks_of`.
     """
@@ -309,7 +309,7 @@ OBJECT, NUMBER, VECTOR, STATUS, TIGHT, STEPS = range(6)
 
 @inlined
 def read_field(words: int, data: int) -> int:
-    """Return the address of a new object with the value of a field, 0 for a kind that only Python reads.
+    """Return the address of a new object with the value of a result's field, or 0 if only Python can read the field.
 
     ``data`` is the address of the numbers of the result.
     """
@@ -329,7 +329,10 @@ def read_field(words: int, data: int) -> int:
 
 @inlined
 def numbers_of(row: int, kind: int) -> int:
-    """Return the address of the numbers in the object at ``row``, or 0 if only Python can read this kind of field."""
+    """Return the address of a result's numbers, or 0 if only Python can read this kind of field.
+
+    ``row`` is the address of the object that holds the numbers.
+    """
     row_type = py.word(row + py.TYPE) if row != 0 else plain(0)
     if row_type == py.constant(py.BYTES_TYPE):
         return row + py.BYTES if kind != OBJECT and py.word(row + py.SIZE) == ROW_SIZE else 0
@@ -340,7 +343,7 @@ def numbers_of(row: int, kind: int) -> int:
 
 @builtin
 def get_field(answer: int, words: int) -> int:
-    """Return the address of the object of a field; the object is created at the first access."""
+    """Return the address of the value of a result's field. The value is created at the first access."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
         return py.incref(py.word(slot))
@@ -370,7 +373,7 @@ def set_field(answer: int, value: int, words: int) -> int:
 
 @cache
 def _scratch_address() -> int:
-    """Return the address of `QueryScratch.words` for the scratch memory of all builtins, which is never freed."""
+    """Return the address of the words of the scratch memory that all builtins share. This memory is never freed."""
     _alive.append(QueryScratch())
     _alive.append(_alive[0].words())
     return int(_alive[1].ctypes.data)
@@ -399,7 +402,7 @@ def distance_words(mode: int) -> Words:
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `Pair` by method, with the functions that list what they read."""
+    """Return by name, for each compiled method of `Pair`, the builtin and the function that lists what it reads."""
 
     def common() -> list[Any]:
         return [_scratch_address(), offset(cls, "_words")]
@@ -441,7 +444,7 @@ POSES, SIMPLEX, ANSWER, FLAGS, IDENTITY, OUT, WORK, TABLE, LISTED, _, WORKS, TAB
 
 
 class QueryScratch:
-    """Scratch memory of single queries: one for all builtins, and one for each thread of Python functions."""
+    """Scratch memory of single queries. All builtins share one, and each thread has one for its Python functions."""
 
     def __init__(self) -> None:
         self.workspace, self.poses, self.identity = new_workspace(FIRST_POINTS), np.empty((2, WIDTH)), np.eye(4)
@@ -539,7 +542,7 @@ class PreparedPairs:
         return entry[0]
 
     def get_for_builtins(self, a: Any, b: Any) -> Prepared:
-        """Return the prepared data of two shapes, and write its address to the table for builtins."""
+        """Return the prepared data of two shapes, and write the address of its words to the table for builtins."""
         key = id(a), id(b)
         entry = self._entries.get(key) or self._insert(a, b, Prepared(a, b, False))
         prepared, _, _, row = entry

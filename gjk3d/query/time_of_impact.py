@@ -121,7 +121,7 @@ class Motion(Frozen):
         self._set_rows(rows, bool(counts))
 
     def _set_rows(self, rows: Array, stacked: bool) -> None:
-        """Set the fields of the object. The kernels get writable rows, and the visible array is read-only."""
+        """Set the fields from motion rows. Kernels read the writable ``rows``, and ``_numbers`` is a read-only view."""
         numbers = rows.view()
         numbers.flags.writeable = False
         _set_attribute(self, "_numbers", numbers)
@@ -166,8 +166,8 @@ class Motion(Frozen):
         first, last : (4, 4) float, (n, 4, 4) float or RigidTransform
             The poses at time 0 and at time 1.
         kind : str
-            "linear": the origin of the body moves straight while the body rotates. "screw": the body rotates about one
-            axis and moves along it, as a joint moves it.
+            "linear": the origin of the body moves straight while the body rotates. "screw": the body rotates about an
+            axis and moves along this axis.
 
         Raises
         ------
@@ -259,10 +259,11 @@ class Motion(Frozen):
         return np.asarray(bend[..., 0] * (1.0 + 1e-14))
 
     def _error(self, center: Array, rho: Array) -> Array:
-        """Return a bound of the rounding error of a body's points at the poses of `at`; see `_bend` for the arguments.
+        """Return a bound of the rounding error of a body's points at the poses that `at` returns.
 
-        The rotation matrix has an error of a few units of rounding, and the angle has a relative error. Both errors
-        move a point in proportion to its distance from the reference point.
+        ``center`` and ``rho`` are a bounding ball of the body in its frame, or stacks of n balls for n bounds. The
+        rotation matrix has an error of a few units of rounding, and the angle has a relative error. Both errors move a
+        point in proportion to its distance from the reference point.
         """
         places, turn, reference = self._rows[:, 9:15], self._rows[:, 15:18], self._rows[:, 18:21]
         arm = np.linalg.norm(center[..., None, :] - reference, axis=-1) + rho[..., None]
@@ -294,7 +295,7 @@ def as_motion(motion: Any, name: str) -> Motion:
     try:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:
-        raise PoseError(f"{reason}. Pass a gjk3d.Motion as {name}, or a pose for a static body") from None
+        raise PoseError(f"{name} is neither a gjk3d.Motion nor a pose of a static body: {reason}") from None
     return static_motion(rows, stacked)
 
 
@@ -380,7 +381,10 @@ class Swept(Composed):
 
 
 def _sweep_along(motion: Any, pieces: Any) -> Sweep:
-    """Return the function that converts the terms of a shape to the terms of its swept shape."""
+    """Return a function that converts a shape to its swept shape and the radius by which to inflate it.
+
+    Both shapes are lists of terms. A shape is the hull of its terms, and a term is a sum of convex parts.
+    """
     if not isinstance(motion, Motion):
         line = Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion"))._terms()[0]
         return lambda terms, _, rho: ([[*term, *line] for term in terms], np.zeros(rho.shape))
@@ -608,8 +612,8 @@ def time_of_impact(
     Notes
     -----
     The method is conservative advancement of second order with proven steps, see `gjk3d.narrow.toi`. For non-convex
-    bodies, the boxes of both trees are advanced, then the parts in boxes that come near each other, see
-    `gjk3d.bodies.impact`.
+    bodies, the boxes of both bounding box trees are advanced first, and then the parts in boxes that come near each
+    other, see `gjk3d.bodies.impact`.
 
     Examples
     --------

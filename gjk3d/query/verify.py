@@ -1,4 +1,4 @@
-"""`verify`: verdicts on results in rational arithmetic, of one pair or of a sample of rays or points.
+"""`verify` checks a result in rational arithmetic: the result of one pair, or a sample of a result's rays or points.
 
 The result of a ray makes two claims: the ray does not touch the shape before the hit, and the hit is on the shape. The
 result of a point claims a distance from the surface.
@@ -36,7 +36,7 @@ _PROVEN = Verdict(True, False, (), -inf, inf)
 def verify(
     result: Distance | RayHit[Any] | PointDistances, a: Collider, b: Any, pose_a: Any = None, pose_b: Any = None
 ) -> Verdict:
-    """Return the verdict on a result of distances or rays, from rational arithmetic without the solver.
+    """Return the verdict on a result for a pair, rays or points, from rational arithmetic without the solver.
 
     Floats of shapes and poses count as exact fractions. A pose counts as its matrix after one step of the polar
     decomposition (`gjk3d.poses`), rounded to float64.
@@ -69,7 +69,8 @@ def verify(
     Notes
     -----
     The bounds and the status are proven without a tolerance. The other fields are floats and are checked to the
-    tolerances below. The promised width is 1e-9 of the size of the pair for curved shapes, and 1e-12 for other shapes.
+    tolerances below. The promised width of the bounds is 1e-9 of the size of the pair for curved shapes, and 1e-12 for
+    other shapes.
 
     - The normal has length 1 within 1e-12. ``point_b - point_a`` is ``distance * normal`` within 1e-12 of the size.
     - The bounds of a tight result differ by at most twice the promised width.
@@ -87,17 +88,19 @@ def verify(
     - Next to a half-space or a plane, the extent of all parts along its normal proves both bounds.
     - For separated bodies, planes between groups of parts prove ``lower``, and winding numbers prove that neither body
       is inside a closed surface of the other. Each witness point is in a part.
-    - For bodies in overlap, one of three findings proves the least depth: two parts overlap by it, a point is inside a
-      closed surface by it, or a part overlaps a ball inside a closed surface by it. A translation that separates the
-      bodies proves the greatest depth. The witness points are not on surfaces.
-    - For a touch, a normal is refuted if the line along it from a witness point stays on that body or enters it.
+    - For overlapping bodies, one of three findings proves that the depth is at least d: two parts overlap by d, a point
+      is d inside a closed surface, or a part overlaps a ball inside a closed surface by d. A translation that separates
+      the bodies proves the upper bound of the depth. The witness points are not on surfaces.
+    - For touching bodies, the normal is refuted if a short step from ``point_a`` along the normal ends in or near A, or
+      a step from ``point_b`` against the normal ends in or near B. It is not refuted if the bodies touch on several
+      sides.
 
     A ray is proven if its hit is on the shape, within 1e-12 of the size, and the ray does not touch the shape before. A
     ray that only grazes the shape cannot be proven. A point is proven if its bounds contain the distance from the
     surface, and if the winding number of a closed mesh agrees with ``inside``. Normals of rays are not checked.
 
     The time is milliseconds to seconds. It grows with the number of parts that are near each other. Rays and points at
-    a mesh take about 30 ms for each thousand triangles and row. Distances of ``sign="none"`` are not proven for points
+    a mesh take about 30 ms per row and thousand triangles. Distances of ``sign="none"`` are not proven for points
     inside a closed mesh.
 
     Examples
@@ -135,7 +138,7 @@ def verify(
 
 
 def _verdict_on_rows(result: Any, shape: Any, asked: Any, pose: Any) -> Verdict:
-    """Return the verdict on `_ROWS` rows of rays or points, evenly spread over the result."""
+    """Return the verdict on at most 16 rows of rays or points, evenly spread over the result."""
     if shape._kind & (Kind.PLANES | Kind.ENDLESS):
         cure = "Give it a bottom, HeightField(..., bottom=z)" if shape._kind == Kind.ENDLESS else "Use a large Box"
         raise UnsupportedPair(f"verify: rays and points take a bounded shape, not {kind_of(shape)}. {cure}")
@@ -202,7 +205,7 @@ def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Ar
 
 
 def _above(verdict: Verdict, proven: float, limit: float) -> Verdict:
-    """Return ``verdict`` on a lower bound ``proven``, refuted if the bound is proven but below the claimed ``limit``.
+    """Return ``verdict``, or a refuted verdict if ``verdict`` proves the distance ``proven``, which is below ``limit``.
 
     A result without a finite distance claims that the distance is at least ``limit``.
     """
@@ -263,6 +266,6 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
 
 
 def _below(verdict: Verdict, proven: float, tolerance: float) -> Verdict:
-    """Return ``verdict`` on a point of the shape, refuted if its proven distance ``proven`` exceeds the tolerance."""
+    """Return ``verdict``, or a refuted verdict if ``verdict`` proves the distance ``proven`` above the tolerance."""
     holds = not verdict.proven or proven <= tolerance
     return verdict if holds else _refuted(f"the point is {proven:.6g} from the shape")

@@ -47,7 +47,7 @@ class Volume(Frozen):
 
     @classmethod
     def _of(cls, *rows: Array) -> Self:
-        """Return one volume from the rows of a kernel; its fields are created at the first access."""
+        """Return one volume from rows that a kernel wrote. The fields of the volume are created at the first access."""
         volume = _new(cls)
         _set_attribute(volume, "_single", True)
         _set_attribute(volume, "_cache", {"filled": rows})
@@ -56,7 +56,7 @@ class Volume(Frozen):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Create the fields of a volume from the rows of a kernel."""
+            """Create the fields of a volume from rows that a kernel wrote."""
             if name not in self._names or "filled" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             for field, value in zip(self._names, self._read(*self._cache["filled"]), strict=True):
@@ -126,7 +126,7 @@ class Volume(Frozen):
         raise AttributeError
 
     def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
-        """Return whether pairs may touch, and lower bounds of their distances; None if the kernels have to decide."""
+        """Return whether the pairs (i, j) may touch, and lower bounds of distances; None if kernels must decide."""
         return None
 
     # --- public methods of every volume ------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class Volume(Frozen):
         Returns
         -------
         bool or (n,) bool, or (n, m) bool for all pairs
-            True for volumes that touch.
+            True for volumes that may touch.
 
         Raises
         ------
@@ -244,7 +244,10 @@ class Volume(Frozen):
 def _paired(
     n: int, m: int, single_a: bool, single_b: bool, all_pairs: bool, what: str
 ) -> tuple[Ints, Ints, tuple[int, ...]]:
-    """Return the indices of n and m volumes in each pair, and the shape of the result."""
+    """Return the indices of the two members of each pair, and the shape of the result.
+
+    The first member is one of n volumes, and the second is one of m volumes or points.
+    """
     if all_pairs:
         i, j = np.divmod(np.arange(n * m), max(m, 1))
         return i, j, (n, m)
@@ -332,7 +335,7 @@ def _grown(lengths: Array) -> Array:
 
 
 def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
-    """Return whether the checked fields belong to a single volume, and the fields as rows."""
+    """Check the fields of a volume. Return whether they belong to a single volume, and each field as rows."""
     single: bool | None = None
     out: list[Array] = []
     for name, columns, value in named:

@@ -165,7 +165,7 @@ def factors3(value: Any) -> Array:
 
 
 def rigid(pose: Any) -> tuple[Array, Array]:
-    """Return the rotation (3, 3) and the translation (3,) of a checked pose, the argument of ``placed``."""
+    """Check the argument of ``placed``; return the rotation (3, 3) and the translation (3,) of this pose."""
     if pose is None:
         return np.eye(3), np.zeros(3)
     if as_matrices(pose, single=True).ndim != 2:
@@ -284,7 +284,7 @@ class Shape(Collidable):
     # --- definitions of a class ------------------------------------------------------------------------------------
 
     def _core(self) -> tuple[int, Any, Any]:
-        """Return kind, centre (3,) and numbers of the core, see `gjk3d.shapes.layout`."""
+        """Return the kind of the core, its centre (3,), and the numbers that define it; see `gjk3d.shapes.layout`."""
         raise AttributeError(type(self).__name__)
 
     def _rounding(self) -> float:
@@ -480,7 +480,10 @@ class Shape(Collidable):
         return best
 
     def _faces(self) -> tuple[Ints, Array]:
-        """Return the faces of the core for contacts, see `face_loops`; empty if the kernels derive them."""
+        """Return the faces of the core as `face_loops` does, for contacts.
+
+        Only a hull has faces here. For other cores the kernels derive the faces, and the result contains none.
+        """
         if self._packed[0][layout.KIND] != layout.HULL:
             return np.zeros(1, dtype=np.int64), np.empty(0)
         return self._bare()._faces()

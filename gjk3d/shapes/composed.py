@@ -71,8 +71,8 @@ class Support(Shape):
 
     Notes
     -----
-    Bounds are valid for a correct mapping, to 1e-13 of the radius. `gjk3d.verify` reports such a shape as unprovable.
-    Errors of the function are raised by the query.
+    The bounds of a result are valid if the points of the function are exact to 1e-13 of the radius. `gjk3d.verify`
+    reports a result with such a shape as unprovable. A query raises the exceptions of the function.
 
     Examples
     --------
@@ -292,7 +292,7 @@ class Composed(Shape):
 
     @property
     def volume(self) -> float:
-        """Volume, exact for polytopes and rounded polytopes.
+        """Volume, exact for polytopes, rounded polytopes, and a single primitive without a radius.
 
         For other shapes the value is too small, by up to 0.05 % for compact shapes and a few percent for long or flat
         shapes.
@@ -354,7 +354,7 @@ class Composed(Shape):
         return self._bare_measures()[1:]
 
     def _bare_measures(self) -> Measures:
-        """Return the measures of a core that has several parts, some of them curved."""
+        """Return the volume, area and mean curvature of a curved core, computed from its support points."""
         return self._cached("measures", lambda: measured(Composed._from_terms(self._terms(), 0.0).support))
 
 
@@ -644,7 +644,7 @@ def bounded(shape: Any, what: str, name: str) -> Shape:
 
 
 def flattened(terms: list[Term], radius: float, what: str) -> Composed:
-    """Return the hull of terms, inflated by a radius. Raise an error in the name of ``what`` for too many parts."""
+    """Return the hull of terms, inflated by a radius. ``what`` names the caller in the error for too many parts."""
     check_count(terms, what)
     return Composed._from_terms(terms, number(radius, f"{what}: radius", zero=True))
 

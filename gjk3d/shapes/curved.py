@@ -275,7 +275,7 @@ class Cone(Curved):
         return measure.cone(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the scaled cone, a `Composed` shape if it is elliptic or upside down; see `Shape.scaled`."""
+        """Return the scaled cone, a `Composed` shape if the result is elliptic or upside down; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) and f[2] > 0:
             return Cone(self.radius * abs(f[0]), self.height * f[2])

@@ -185,7 +185,7 @@ class Plane(Halfspace):
         return super().scaled(factors)
 
     def inflated(self, radius: float) -> Shape:
-        """Return the plane for a radius of 0. Other radii raise UnboundedShapeError; see `Shape.inflated`."""
+        """Return the plane for a radius of 0. A positive radius raises UnboundedShapeError; see `Shape.inflated`."""
         if number(radius, "inflated: radius", zero=True) > 0.0:
             raise UnboundedShapeError("inflated: a Plane with a thickness is unbounded. Use a large Box instead.")
         return self

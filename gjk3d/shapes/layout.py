@@ -1,7 +1,9 @@
 """The layout of a shape for the kernels, and the terms of composed shapes.
 
-A shape is a core inflated by a radius, stored as two flat arrays of integers and floats. The module also defines the
-range of lengths that the kernels support.
+A shape is a core inflated by a radius, stored as two flat arrays of integers and floats. The core of a composed shape
+is the hull of terms. Each term is a sum of parts, which are affinely placed primitives. The numbers of a core or part
+are its parameters, for example the half extents of a box. The module also defines the range of lengths that the kernels
+support.
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         for a composed shape 5 ints per part: term, kind, vertex count, offset of its numbers, offset of its placement
@@ -18,9 +20,8 @@ floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers o
 The numbers of a core are relative to its centre. Offsets count from the first float of the shape, so several shapes can
 be joined in one array.
 
-The core of a composed shape is the hull of terms, each a sum of affinely placed primitives.
-
-Numbers, matrices and offsets may be stacks with one row for each shape, for shapes that are equal in everything else.
+In Python, the numbers, matrices and offsets of parts may be stacks with one row for each shape, for shapes that are
+equal in everything else.
 """
 
 from __future__ import annotations
@@ -127,9 +128,10 @@ def corners(part: Part) -> Array:
 
 
 def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
-    """Return the symmetry of the hull of some terms, and the direction of its axis.
+    """Return the symmetry (NONE, REVOLVED or BALL) of the hull of some terms, and the direction of its axis.
 
-    A single term has a symmetry if all its parts revolve about parallel lines. Several terms have the symmetry NONE.
+    A term is a sum of parts. A single term has a symmetry if all its parts are solids of revolution about parallel
+    lines. The hull of several terms has the symmetry NONE.
     """
     kind, axis = BALL, np.zeros(3)
     if len(terms) > 1:
@@ -146,7 +148,10 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
 
 
 def scaled_terms(terms: list[Term], radius: float, factors: Array) -> list[Term]:
-    """Return terms scaled along the axes. With a radius above 0, each term also gets the scaled ball, an ellipsoid."""
+    """Return the terms of a composed shape with this radius, scaled along the axes.
+
+    If ``radius`` is above 0, the scaled ball of this radius, an ellipsoid, is added to each term.
+    """
     matrix = np.diag(factors)
     out = [
         [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
@@ -158,7 +163,10 @@ def scaled_terms(terms: list[Term], radius: float, factors: Array) -> list[Term]
 
 
 def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[Term]:
-    """Return terms moved by a rotation and a translation, which is added to the first part of each term only."""
+    """Return terms moved by a rotation and a translation.
+
+    A term is a sum of parts, so the translation is added to its first part only.
+    """
     zero = np.zeros(3)
     return [
         [
@@ -205,8 +213,9 @@ def core_inner(kind: int, numbers: Array) -> float:
 def hull_inner(corners: Array, slack: float) -> float:
     """Return the radius of a ball about a hull's centre that is inside the hull.
 
-    ``corners`` are the faces, (m, 3, 3), relative to the centre. ``slack`` is the error of the faces. The rounding
-    error of a plane through three corners is subtracted too. This error is large for nearly collinear corners.
+    ``corners`` are the three corners of each face, (m, 3, 3), relative to the centre. ``slack`` is the error of the
+    corners. The rounding error of a plane through three corners is subtracted too. This error is large for nearly
+    collinear corners.
     """
     size = float(np.abs(corners).max(initial=0.0))
     n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -216,7 +225,10 @@ def hull_inner(corners: Array, slack: float) -> float:
 
 
 def about_middle(part: Part) -> Array:
-    """Return the numbers of a part. The vertices of a hull are moved, so that their bounding box is centred at 0."""
+    """Return the numbers that define a part's primitive, such as half extents or vertices.
+
+    The vertices of a hull are moved, so that their bounding box is centred at 0.
+    """
     if part.kind != HULL:
         return part.numbers
     vertices = _vertices(part.numbers)

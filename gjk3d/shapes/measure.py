@@ -348,9 +348,10 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
 
 
 def _line(points: Array) -> tuple[Array, Array, int]:
-    """Return what `_candidates` returns, for collinear points without faces.
+    """Return area vectors, normals to try and the number of face normals, like `_candidates`, for collinear points.
 
-    There is one normal, orthogonal to the line, or no normal if all points coincide.
+    There are no faces, so the area vectors are (3, 0), and the number is 0. The only normal is orthogonal to the line.
+    If all points coincide, there is no normal.
     """
     first = points[(points**2).sum(axis=1).argmax()]
     step = points[((points - first) ** 2).sum(axis=1).argmax()] - first
@@ -362,7 +363,8 @@ def _line(points: Array) -> tuple[Array, Array, int]:
 def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
     """Return the doubled area vectors of faces (3, m), the normals to try (3, k), and the number of face normals.
 
-    The face normals come first, sorted by decreasing area. Normals of two edges follow.
+    Each normal is tried as an axis of the oriented box. The face normals come first, sorted by decreasing area. Vectors
+    that are orthogonal to two edges follow.
     """
     count = len(faces)
     areas, sizes = np.empty((3, count)), np.empty(count)
@@ -511,7 +513,7 @@ def _width(points: Array, d: Vec3) -> float:
 
 @kernel
 def _projected_area(areas: Array, z: Vec3) -> float:
-    """Return the area of the projection of a convex body along z. ``areas`` are its doubled area vectors."""
+    """Return the area of the projection of a convex body along z. ``areas`` are the doubled area vectors of faces."""
     total = 0.0
     for k in range(areas.shape[1]):
         total += abs(areas[0, k] * z[0] + areas[1, k] * z[1] + areas[2, k] * z[2])
@@ -639,9 +641,10 @@ class Measures(NamedTuple):
 def measured(support: Callable[[Array], Array]) -> Measures:
     """Return the measures of the hull of a shape's support points.
 
-    The directions are the vertices of a fine sphere, then the normals of the hull's faces. ``support`` is a function as
-    in `from_support`. scipy computes the hull, because the hull of `gjk3d.geometry` would also check every face with
-    every point. This check takes half a minute for 18 000 points, and changes a volume only by rounding.
+    The directions are the vertices of a fine sphere, then the normals of the hull's faces. ``support`` is a function of
+    (n, 3) directions that returns the (n, 3) farthest points. scipy computes the hull, because the hull of
+    `gjk3d.geometry` would also check every face with every point. This check takes half a minute for 18 000 points, and
+    changes a volume only by rounding.
     """
     from scipy.spatial import ConvexHull, QhullError
 

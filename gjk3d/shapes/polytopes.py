@@ -49,7 +49,9 @@ def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
 
 @kernel
 def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
-    """Return the farthest vertex of a large hull along d, by its table of directions, see `gjk3d.geometry.points`.
+    """Return the farthest vertex of a large hull along d, found with its table of directions.
+
+    The table maps each direction to the few vertices that can be the farthest, see `gjk3d.geometry.points`.
 
     ``grid`` is the grid size of the table. ``nodes`` are its nodes. ``f`` contains n vertices and the table's entries.
     """
@@ -82,10 +84,10 @@ def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
 
 
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
-    """Return kind, centre (3,) and numbers of a core with these vertices, (n, 3).
+    """Return the kind, the centre (3,) and the coordinates (3 n,) of a core with these vertices, (n, 3).
 
-    The centre is the middle of the vertices if they are far from the origin of their frame, because smaller floats
-    round less. Otherwise the centre is 0, and the numbers are the unchanged coordinates.
+    The coordinates are relative to the centre: all x, then all y, then all z. The centre is the middle of the vertices
+    if they are far from the origin of their frame, because smaller floats round less. Otherwise the centre is 0.
     """
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = low + (high - low) / 2
@@ -107,8 +109,8 @@ class HullSource(Protocol):
 class ConvexHull(Polytope):
     """The convex hull of points.
 
-    Only the strictly extreme points are kept. Flat, collinear, single and duplicate points give flat, thin and single
-    hulls.
+    Only the strictly extreme points are kept. The hull of coplanar points is flat, that of collinear points is a
+    segment, and that of coincident points is a point.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ class ConvexHull(Polytope):
     dimension : int
         3 for a hull with volume, 2 for a flat one, 1 for a segment, 0 for a point.
     polygons : list of (c,) int
-        The corners of each face in order.
+        For each face, the indices of its corners in order.
     centroid : (3,) float
         The centre of mass.
 
@@ -371,7 +373,7 @@ class Simplex(Polytope):
         v = rows(vertices, f"{kind}: vertices")
         if len(v) != self._COUNT:
             raise ShapeError(
-                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}. Use gk.ConvexHull for another number."
+                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}. Use gk.ConvexHull for other counts."
             )
         self._set(_vertices=v)
 

@@ -2,7 +2,7 @@
 
 A new shape needs a class, an entry in `SHAPES`, and an export in ``gjk3d/__init__.pyi``. A shape with a new kind of
 core also needs a number in `layout`, features in `narrow.cores`, rays in `narrow.ray`, and an exact set in
-`exact.convex_sets`. A shape that is composed of other shapes does not need these.
+`exact.convex_sets`. A shape that is composed of other shapes does not need a new kind of core.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _CYLINDER, _CONE, _COMPOSED, _SUPPORT = layout.CYLINDER, layout.CONE, layout.COM
 def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
     """Return the farthest point of a primitive along d, relative to the centre of the primitive.
 
-    ``kind`` is a constant of `layout`, such as BOX. ``count`` is the vertex count of a hull. ``f`` contains the numbers
-    of the core.
+    ``kind`` is a constant of `layout`, such as BOX. ``count`` is the vertex count of a hull, or the address of a user's
+    support mapping. ``f`` contains the numbers that define the primitive, such as half extents.
     """
     if kind == _BOX:
         return support_box(f, d)
@@ -82,7 +82,8 @@ def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
 def support_composed(core: Core, d: Vec3) -> Vec3:
     """Return the farthest point of a composed core along d, relative to the centre of the core.
 
-    The farthest point of a term is the sum of the farthest points of its parts. The farthest of these sums is returned.
+    The core is the hull of terms, and each term is a sum of parts. The farthest point of a term is the sum of the
+    farthest points of its parts. The farthest of these sums is returned.
     """
     q, f = core
     best = (0.0, 0.0, 0.0)

@@ -282,7 +282,7 @@ class _Text:
         return f"%v{self._count}"
 
     def need(self, flag: str) -> None:
-        """Append a branch that continues if a flag is set. Otherwise the Python function is called."""
+        """Append a branch that continues if a flag is set. Otherwise a Python function takes over the call."""
         self._count += 1
         self.add(f"br i1 {flag}, label %l{self._count}, label %otherwise")
         self.lines.append(f"l{self._count}:")

@@ -1,7 +1,8 @@
 """Replacement of Python functions, methods and fields by builtins.
 
 Without machine code, or if `is_usable` returns False, nothing is replaced. Each builtin has 64-bit words in memory for
-the addresses and integers that it needs. The first word is the address of the Python function that it replaces.
+the addresses and integers that it needs. If a builtin replaces a function, its first word is the address of that
+function.
 """
 
 from __future__ import annotations

@@ -154,7 +154,10 @@ class Search(NamedTuple):
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation beyond the walls of branch k, and its length, which is inf if none is known."""
+    """Return the least translation beyond the walls of branch k, and its length, which is inf if none is known.
+
+    A wall is a plane that B has to pass.
+    """
     count = int(nodes[k, COUNT])
     for i in range(count):
         for c in range(4):
@@ -168,7 +171,7 @@ def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
 
 @kernel
 def _nearest(nodes: Array, count: int, most: float) -> int:
-    """Return the branch with the shortest translation, -1 if no translation is shorter than ``most``."""
+    """Return the index of the branch with the shortest translation, -1 if no translation is shorter than ``most``."""
     best = -1
     for k in range(count):
         if nodes[k, LENGTH] < most:
@@ -180,7 +183,8 @@ def _nearest(nodes: Array, count: int, most: float) -> int:
 def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Array, most: float) -> int:
     """Add a branch that has the walls of branch k and the wall (n, far), and return the number of branches.
 
-    It is added only if its translation is shorter than ``most``.
+    A wall is a plane with normal n that B has to pass by a translation of at least ``far`` along n. The branch is added
+    only if its translation is shorter than ``most``.
     """
     wall_count = int(nodes[k, COUNT])
     if count == nodes.shape[0] or wall_count == WALLS:
@@ -235,8 +239,8 @@ def _within(relative: float, error: float, state: Array) -> bool:
 def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, float]:
     """Try a direction; return whether a translation along it separates the bodies.
 
-    The second value is the length of this translation along the normal of its last wall. A translation that is shorter
-    than the best replaces the best.
+    The second value is the component of this translation along the normal of the last wall, the last plane that B
+    passes. A translation that is shorter than the best replaces the best.
     """
     state, wall = d.state, s.r.wall
     set_vec(s.r.tried[int(state[TRIED])], 0, direction)
@@ -261,10 +265,11 @@ def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, floa
 
 @kernel
 def _follow(x: PosedPair, s: Sides, d: Search, direction: Vec3, has_wall: bool, far: float) -> None:
-    """Continue from a separating translation along the least vector beyond the walls so far, repeatedly.
+    """Try the direction of the least vector beyond all walls so far, repeatedly.
 
-    ``s.r.wall`` has the first wall, and ``far`` the distance along its normal. Without ``has_wall``, the first wall is
-    at the deepest point after a translation by the lower bound.
+    A wall is a plane that B has to pass. ``s.r.wall`` has the normal of the first wall, and ``far`` is the distance
+    that B has to move along this normal. Without ``has_wall``, the first wall is at the deepest point after B is moved
+    along ``direction`` by the lower bound.
     """
     by = scale(d.state[LEAST], direction)
     for k in range(TURNS):
@@ -429,7 +434,7 @@ def _take_inner(state: Array, inner: Array) -> None:
 
 @inlined
 def _near_only(x: PosedPair, s: Sides, most: float) -> Sides:
-    """Return the data for translations of at most ``most``, restricted to the points near the other surface."""
+    """Return ``s`` with fewer surface points: those that a move of up to ``most`` may bring inside the other body."""
     # the pose and the move of B have errors, and B may be moved a few errors farther than ``most``
     a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, s.r.near)
     return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.pairs, s.w, s.r)
@@ -500,7 +505,10 @@ def _go_inner(x: PosedPair, s: Sides, d: Search, count: int) -> None:
 
 @kernel
 def _go_branches(x: PosedPair, s: Sides, d: Search) -> bool:
-    """Try the translations of branches of a mesh and a polytope; return whether one improved the upper bound."""
+    """Try translations that branch and bound finds for a mesh and a polytope.
+
+    Return whether one of them improved the upper bound.
+    """
     if d.solid.faces == 0:
         return False
     before, nodes, count = d.state[MOST], s.r.nodes, 1
@@ -516,7 +524,7 @@ def _go_branches(x: PosedPair, s: Sides, d: Search) -> bool:
 
 @kernel
 def _follow_best(x: PosedPair, s: Sides, d: Search) -> None:
-    """Continue the search from the best translation and the last wall that it passes."""
+    """Continue the search (`_follow`) from the best translation and the last plane that B passes on it."""
     n = vec_at(d.state, WALL)
     if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
         set_vec(s.r.wall, 0, n)
@@ -556,10 +564,11 @@ def ball_rows(a: PartTree, b: PartTree, skin: Ints1, rows: PoseRows, w: TreeScra
 
 
 def _balls_below(a: Parts, b: Parts, rows: Array) -> Array:
-    """Return rows with the depth of a ball or point b whose centre is below the surface of an unbounded height field a.
+    """Return rows with the depth of a ball or point b in an unbounded height field a.
 
-    The bounds are 0 and inf for other objects. Columns alone do not bound such a depth from below. The exit is the
-    nearest point of their closed surface.
+    The bounds are 0 and inf for other objects, and if the centre of the ball is not below the surface. The columns of
+    the field, taken as convex parts, do not bound such a depth from below. The ball leaves at the nearest point of the
+    closed surface around the columns.
     """
     out = np.zeros((len(rows), STATE))
     out[:, MOST] = inf
@@ -585,7 +594,10 @@ def depth(x: BodyPair) -> Depth:
 
 
 def depths_at(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
-    """Return the depths of two bodies at pose rows of b in a's frame, (n, 8): LEAST, MOST, NORMAL and PLACE."""
+    """Return the depths of two bodies at pose rows of b in a's frame, (n, 8).
+
+    The fields of `Depth` are in the columns LEAST, MOST, NORMAL and PLACE.
+    """
     out = np.empty((len(rows), STATE))
     hulls = outer_translations(a, b, rows, out)
     slack = a.convex_slack + b.convex_slack + 2.0 * ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))

@@ -162,7 +162,7 @@ class Posed(NamedTuple):
 
 @inlined
 def set_plane(row: Array, n: Vec3, far: float) -> None:
-    """Write a plane, and how far B has to move along its normal."""
+    """Write the normal n of a plane, and the distance ``far`` that B has to move along it."""
     row[0], row[1], row[2], row[FAR] = n[0], n[1], n[2], far
 
 
@@ -173,7 +173,7 @@ def set_plane(row: Array, n: Vec3, far: float) -> None:
 def _are_parted(x: PosedPair, i: int, j: int, clear: float, single: bool, planes: Array, count: int) -> bool:
     """Return whether one of the planes of a search separates two boxes.
 
-    For a B of a ``single`` part, column END of the planes has B's least coordinate.
+    If B is a ``single`` part, column END of a plane has B's least coordinate along the normal of the plane.
     """
     for k in range(count):
         n = row3(planes, k)
@@ -198,7 +198,7 @@ def _is_behind(corners: Array, p: int, planes: Array, count: int, clear: float) 
 
 @inlined
 def _parts_overlap(s: Posed, x: PosedPair, p: int, q: int, clear: float, w: TreeScratch) -> int:
-    """Return APART if a gap of more than ``clear`` between two parts is proven, otherwise MEET or DOUBT."""
+    """Return APART for two parts more than ``clear`` apart, MEET for nearer parts, or DOUBT if neither is proven."""
     if s.faces:
         return MEET if triangles_meet(read(x.a.places, p), placed_triangle(x.m, x.b.places, q), clear) else APART
     return part_meets(parts_at(x, p, q, w), clear, w)
@@ -236,9 +236,10 @@ def list_overlaps(
 ) -> tuple[int, int]:
     """Write the first pairs of parts that overlap; return their number, and the work left.
 
-    Pairs of boxes with near centres are visited first. Boxes that one of the first ``parted`` planes separates are
-    skipped. Parts count as overlapping unless a gap of several rounding errors is proven. The number is -1 if a pair is
-    in doubt. The work is 0 if it was not enough.
+    ``work`` limits the search, in units of a test of two boxes. Pairs of boxes with near centres are visited first.
+    Boxes that one of the first ``parted`` planes separates are skipped. Parts count as overlapping unless a gap of
+    several rounding errors is proven. The number is -1 if a pair is in doubt. The work left is 0 if the search had to
+    stop early.
     """
     clear, single = CLEAR * x.error, is_single(x.b)
     if single:
@@ -270,8 +271,9 @@ def list_overlaps(
 
 @kernel
 def query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[int, int]:
-    """Return the code of a collision query on A and B translated beyond the first ``parted`` planes, and the work left.
+    """Return the code of a collision query after a translation of B by ``by``, and the work left.
 
+    After this translation, B is beyond the first ``parted`` planes. ``work`` limits the query as in `list_overlaps`.
     MEET means that the parts ``w.last`` overlap, and HELD that a body is inside the other. APART means that the gap is
     several times the rounding error. DOUBT means that the query is undecided, or that the work was not enough. DEEP
     means that B may be below the columns of a height field.
@@ -309,9 +311,10 @@ def is_bounding(s: Posed, p: int, q: int) -> bool:
 
 @kernel
 def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
-    """Return the face normal of two overlapping parts along which B leaves the face first, and the distance.
+    """Return the face normal along which two overlapping parts are separated first, and the distance that B moves.
 
-    The distance is infinite without such a normal. Unless ``along`` is zero, the normal has to point along it.
+    The normals are those of part p of A and of part q of B, if the part bounds a solid. Unless ``along`` is zero,
+    normals against ``along`` are not used. The distance is infinite if no normal is left.
     """
     normal, least = along, inf
     for side in range(2):
@@ -346,7 +349,7 @@ def _is_wide(t: PartTree, p: int, square: float) -> bool:
 def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
     """Return the normal of a plane that B has to pass because two parts overlap, and how far B moves along the normal.
 
-    The normal is on the side of ``along``, the direction of the search.
+    The normal is not opposite to ``along``, the direction of the search.
     """
     n, overlap = past_faces(s, x, p, q, along, w)
     # across an edge of the solid the translation of the two parts is shorter than that past the face; the edges between
@@ -386,10 +389,10 @@ def add_start(planes: Array, count: int, n: Vec3, far: float) -> int:
 
 @kernel
 def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch) -> tuple[float, Vec3, float]:
-    """Return a lower bound of the depth of a guest, and the normal and the offset of a plane that it has to pass.
+    """Return a lower bound of a depth, and the normal and the offset of a plane that the ball about p has to pass.
 
-    The guest contains a ball about p, in the host's frame. The plane touches the host's surface at the point nearest to
-    p, which the ball has to leave. The normal is zero for a host without triangles.
+    The ball is contained in the body that overlaps ``host``. Vectors are in the frame of ``host``. The plane touches
+    the surface of ``host`` at the point nearest to p. The normal is zero for a host without triangles.
     """
     if host.inside == OPEN and not (host.kind == TRIANGLES and host.floats[0] == 0.0):
         return 0.0, (0.0, 0.0, 0.0), 0.0
@@ -436,7 +439,7 @@ def _point_in(core: Core, row: Array) -> Vec3:
 def add_probes(
     s: Posed, code: int, pairs: Ints, listed: int, least: float, common: Vec3, count: int, w: TreeScratch
 ) -> tuple[int, float, Vec3]:
-    """Raise the lower bound by points that may be inside the other body, and add the planes that they have to pass.
+    """Raise the lower bound by points that may be inside the other body, and add planes for these points to pass.
 
     The points are the centre of a single part of B, the contained point ``common`` if ``code`` is HELD, or the deepest
     corner of either mesh. Return the number of planes, the lower bound, and a common point.
@@ -503,7 +506,7 @@ def _past_box(x: PosedPair) -> tuple[float, Vec3]:
 
 @kernel
 def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
-    """Return bounds by the least translation of both hulls, or of both boxes if a body lacks a hull."""
+    """Return bounds by the least translation that separates the hulls, or the boxes if a body lacks a hull."""
     x = s.x
     if not (s.a.has_hull and s.b.has_hull):
         most, n = _past_box(x)
@@ -578,7 +581,10 @@ def _list_starts(s: Posed, code: int, w: TreeScratch) -> tuple[int, float, Vec3]
 
 @kernel
 def fast_depth(s: Posed, code: int, w: TreeScratch) -> FastDepth:
-    """Return bounds of the depth of two intersecting bodies, given the code of `meet` and the parts ``w.last``."""
+    """Return bounds of the depth of two intersecting bodies.
+
+    ``code`` is the result of `meet`, and ``w.last`` has the intersecting parts that `meet` found.
+    """
     x = s.x
     count, least, common = _list_starts(s, code, w)
     hulls = _past_hulls(s, w)
@@ -618,10 +624,10 @@ def fast_rows(
     a: FastBody, b: FastBody, order: int, query: DistanceQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch,
     out: Array2, reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the code of `meet` and the signed distances at pose rows, and return the last code.
+    """Write a code and the signed distance for each pose row, and return the last code.
 
-    The arguments and results are those of `gjk3d.bodies.touching_bodies.distance_rows`. The depth is the fast depth,
-    and the code of every overlap is ANSWERED.
+    The arguments and results are those of `gjk3d.bodies.touching_bodies.distance_rows`. The code is that of `meet`, or
+    ANSWERED for an overlap. The depth of an overlap is the fast depth.
     """
     pair, faces = TreePair(a.parts, b.parts, order), query.faces
     bounds_only = DistanceQuery(faces, BOUNDS, query.most, query.above)

@@ -64,14 +64,14 @@ NO_PLANES = np.zeros((0, 5))
 
 
 class Closed(NamedTuple):
-    """A closed surface."""
+    """The triangles of a closed surface in two trees."""
 
     tree: TriangleTree  #: binary tree, for queries of boxes and triangles
     wide: Ints1  #: head of a `WideTree`, for queries of points
 
 
 class TraversalScratch(NamedTuple):
-    """Scratch of a traversal of either tree."""
+    """Scratch of a traversal of either tree of a `Closed`."""
 
     stack: Ints2
     keys: Array1
@@ -99,7 +99,7 @@ class Guest(NamedTuple):
 class Waiting(NamedTuple):
     """Boxes and triangles that wait to be split, as a heap with the highest bound first.
 
-    An item of -1 - i is box i of the guest. An item of 0 or more is a triangle, the index of a row of ``pool``.
+    The item -1 - i is box i of the guest. An item of 0 or more is the row of a triangle in ``pool``.
     """
 
     bounds: Array1
@@ -112,7 +112,7 @@ class Waiting(NamedTuple):
 
 @kernel
 def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
-    """Store a point inside the host; it replaces the shallowest point if the rows are full."""
+    """Store a point inside the host. If all rows are full, a deeper point replaces the shallowest one."""
     results[0, LOWER] = max(results[0, LOWER], d)
     row = int(results[0, COUNT]) + 1
     if row < results.shape[0]:
@@ -141,8 +141,9 @@ def depth_in(
 ) -> tuple[float, int, Vec3]:
     """Return the depth of a point in a closed surface, the nearest face, and the nearest point of this face.
 
-    The depth is negative outside. ``away`` is the distance of p from another point, whose depth is ``known_depth``. A
-    ball about each point reaches to the surface. If these balls overlap, both points are on the same side.
+    The depth is negative outside. ``away`` is the distance of p from another point, whose depth is ``known_depth``. The
+    largest ball about a point that does not cross the surface has the point's distance from the surface as its radius.
+    If the balls about the two points overlap, the points are on the same side of the surface.
     """
     square, face, foot = to_point(p, 1e150, skin.tree.boxes, skin.tree.links, skin.tree.corners, w.stack, w.keys)
     d = sqrt(square)
@@ -196,7 +197,7 @@ def _store_if_inside(p: Vec3, h: Host) -> None:
 
 @inlined
 def in_box(p: Vec3, boxes: Array, more: float) -> bool:
-    """Return whether a point is in the first box, which is enlarged on all sides by ``more``."""
+    """Return whether a point is in the root box of a tree, which is enlarged on all sides by ``more``."""
     x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
     return bool(
         abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3] + more
@@ -209,7 +210,7 @@ def in_box(p: Vec3, boxes: Array, more: float) -> bool:
 def look_first(g: Guest, most: int, h: Host) -> None:
     """Test whether sampled vertices of the guest are inside the host, and store the deep ones.
 
-    At most ``most`` vertices are tested, every k-th of those in the host's box.
+    Only vertices in the host's bounding box are tested. If there are more than ``most``, every k-th of them is tested.
     """
     count = 0
     for k in range(g.seeds.shape[0]):
@@ -269,7 +270,10 @@ def _touched(t: Triangle, h: Host) -> int:
 
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
-    """Return the greatest distance of a triangle's corners from a face, or from a flat quadrilateral with this face."""
+    """Return the greatest distance of a triangle's corners from a face of the host.
+
+    A flat quadrilateral that contains the face replaces the face if the result is less.
+    """
     triangle, flat = read(h.skin.tree.corners, face), h.flat
     x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
@@ -292,7 +296,7 @@ def _radius(t: Triangle, c: Vec3) -> float:
 def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[float, Plane, float]:
     """Return an upper bound of a triangle's depth, a plane to split the triangle, and the depth of its centre.
 
-    The bound is negative if the triangle is outside. ``near`` is a point of ``known_depth``, which is 0 if unknown.
+    The bound is negative if the triangle is outside. ``known_depth`` is the depth of the point ``near``, 0 if unknown.
     """
     c = middle_of(t)
     radius = _radius(t, c)
@@ -428,9 +432,10 @@ def _write(t: Triangle, pool: Array, row: int) -> None:
 
 @kernel
 def cut(pool: Array, item: int, row: int) -> int:
-    """Split triangle ``item`` of the pool along its plane, or in halves without a plane; return the number of pieces.
+    """Split triangle ``item`` of the pool along its stored plane, and return the number of pieces.
 
-    The pieces are written into the rows of the pool from ``row`` on.
+    A triangle without a plane is halved at its longest edge. The pieces are written into the rows of the pool from
+    ``row`` on.
     """
     t = read(pool, item)
     plane = (pool[item, CUT], pool[item, CUT + 1], pool[item, CUT + 2], pool[item, CUT + 3])
@@ -495,7 +500,8 @@ def _pop(w: Waiting, count: int) -> int:
 def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known_depth: float) -> int:
     """Add a triangle to the heap and the pool if it may be deeper than the lower bound; return the size of the heap.
 
-    ``key`` is a known upper bound of its depth, ``count`` the size of the heap, and ``used`` the free row of the pool.
+    ``key`` is a known upper bound of the triangle's depth, and ``count`` is the size of the heap. ``used`` is the first
+    free row of the pool.
     """
     bound, plane, d = _of_triangle(t, h, near, known_depth)
     bound = min(key, bound)
@@ -693,7 +699,7 @@ def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
 
 @kernel
 def triangle_by_planes(planes: Array, t: Triangle, enough: float) -> float:
-    """Return an upper bound of a triangle's depth, negative if it is outside.
+    """Return an upper bound of a triangle's depth, which is negative if the triangle is outside.
 
     The scan of the planes stops at a bound below ``enough``.
     """

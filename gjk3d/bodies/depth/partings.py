@@ -4,11 +4,11 @@ Two meshes are tested by their triangles. While B moves along a direction, two t
 interval. The projections of triangles along the direction are their shadows, and the coordinates along it are their
 heights. Where the shadows of two triangles overlap, the difference of their heights is the time of an intersection. The
 first and the last time are at corners of one triangle over the other or at crossings of edges. Boxes intersect during
-one interval as well, so a traversal of both trees finds a pair that blocks a time. B then continues at the end of the
-interval of this pair, until no pair blocks.
+one interval as well, so a traversal of both trees finds a pair of triangles that intersect at a given time. B then
+continues at the end of the interval of this pair, until no pair intersects.
 
-For other bodies, the translation passes the deepest pair of parts along the direction, repeatedly, and the last free
-translation is then shortened by bisection.
+Other bodies are tested by their parts. Each step moves B past the parts that intersect, until B is free. Bisection then
+shortens the translation.
 """
 
 from __future__ import annotations
@@ -164,7 +164,10 @@ def outward_at(outward: Array, k: int) -> Vec3:
 
 @kernel
 def past_all(walls: Array, count: int) -> Vec3:
-    """Return nearly the least vector x with n.x >= far for all walls (n, far, scratch), by Hildreth's sweeps (1957)."""
+    """Return nearly the least vector x with n.x >= far for all walls, by Hildreth's iteration (1957).
+
+    A row of ``walls`` has the unit normal n, then far, then one column of scratch.
+    """
     x = y = z = 0.0
     for k in range(count):
         walls[k, 4] = 0.0
@@ -424,10 +427,10 @@ def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: 
 
 @kernel
 def sweep_faces(x: PosedPair, d: Vec3, start: float, most: float, w: Walk, wall: Array) -> float:
-    """Return the translation of B along d, at least ``start``, at which the surfaces separate; NEVER beyond ``most``.
+    """Return the length of the first translation of B along d, from ``start`` on, at which the surfaces are separate.
 
-    The result is not proven, since rounding may hide a pair. ``wall`` becomes the normal of the last obstacle, or zero
-    without an obstacle.
+    A length above ``most`` is returned as NEVER. The result is not proven, since rounding may hide a pair. ``wall``
+    becomes the normal of the last obstacle, or zero without an obstacle.
     """
     u, v = _shadow_axes(d)
     sweep = Sweep(triangles_of(x.a), triangles_of(x.b), x.m, d, u, v, x.error)
@@ -583,10 +586,10 @@ def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: Tree
 def _shorten(
     x: PosedPair, pairs: Ints, count: int, n: Vec3, along: float, w: TreeScratch, spans: Array, plane: int
 ) -> None:
-    """Store a plane for each pair that this plane separates earlier than the stored plane of the pair does.
+    """Replace the stored plane of each pair that a new plane separates after a shorter translation.
 
-    ``plane`` is the index of the plane, and n is its normal. ``along`` is the cosine between n and the direction of the
-    translation.
+    ``plane`` is the index of the new plane, and n is its normal. ``along`` is the cosine between n and the direction of
+    the translation.
     """
     q, bottom = -1, 0.0
     for k in range(count):
@@ -659,8 +662,7 @@ def leave_behind(
 
     A pair is separated by its own plane or by that of another pair, whichever comes first. Each step computes the plane
     of the pair that is separated last. The steps end if this pair already has its own plane, or if it is separated at
-    ``most`` or later.
-    ``wall`` becomes the normal of the last plane.
+    ``most`` or later. ``wall`` becomes the normal of the last plane.
     """
     spans, planes = r.spans, r.planes
     set_vec(planes[0], 0, direction)

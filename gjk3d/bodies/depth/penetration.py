@@ -123,7 +123,7 @@ def _united(parts: list[Skin]) -> list[Skin]:
 
 
 def _union(meshes: list[Mesh | None], parts: list[Skin]) -> tuple[Mesh, float] | None:
-    """Return the union of closed meshes at the poses of parts, and a bound of its error."""
+    """Return the union of closed meshes at the poses of parts, and a bound of its error, or None if it fails."""
     bodies = [mesh and placed(mesh, skin.row) for mesh, skin in zip(meshes, parts, strict=True)]
     manifold: Any = None if None in bodies else joined(bodies)
     if manifold is None or not (union := Mesh(*arrays_of(manifold))).is_solid:

@@ -74,7 +74,7 @@ _NO_SKIN = Closed(NO_TREE, np.zeros(HEAD, dtype=np.int64))
 
 
 class Surface(NamedTuple):
-    """The surface of a body. Its points are tested in the other body, and it has an inside if it is closed."""
+    """The surface of a body, whose points are tested in the other body. A closed surface has an inside."""
 
     tree: TriangleTree  #: empty if the body is not a mesh
     seeds: Array2  #: some vertices
@@ -93,7 +93,10 @@ class PointScratch(NamedTuple):
 
 
 class Balls(NamedTuple):
-    """The radii of both balls about a point, negative if the point is outside, and the gradient of their sum."""
+    """The radii of two balls about a common centre, one in each solid, and the gradient of the sum of the radii.
+
+    A radius is negative if the centre is outside a solid.
+    """
 
     a: float
     b: float
@@ -185,9 +188,9 @@ def _gather(m: Rigid, in_b: bool, h: Host, points: Array, count: int) -> int:
 def look_at_points(m: Rigid, noise: float, first: int, a: Surface, b: Surface, w: PointScratch, points: Array) -> int:
     """Bound the depth of two meshes from below by vertices of each, and return the number of points inside.
 
-    The rows of ``points`` after the first row are points inside the other mesh with their exit vectors, the deepest
-    first. The first row has the lower bound, which is negative if no point of either mesh is known to be inside the
-    other.
+    At most ``first`` vertices of each mesh are tested. The rows of ``points`` after the first row are points inside the
+    other mesh with their exit vectors, the deepest first. The first row has the lower bound, which is negative if no
+    point of either mesh is known to be inside the other.
     """
     points[0, 0], count = -1.0, plain(0)
     for k in range(2):
@@ -226,7 +229,7 @@ def look_closer(
 def look_both(
     m: Rigid, noise: float, first: int, looks: float, a: Surface, b: Surface, w: PointScratch, points: Array2
 ) -> None:  # fmt: skip
-    """Run `look_at_points`, and `look_closer` if ``looks`` is more than 0."""
+    """Write the results of `look_at_points` into ``points``, and those of `look_closer` if ``looks`` is more than 0."""
     count = look_at_points(m, noise, first, a, b, w, points)
     if looks > 0.0:
         look_closer(m, noise, looks, inf, a, b, w, points, count)
@@ -371,7 +374,7 @@ def surface_of(parts: Parts) -> Surface:
 
 
 def outward_normals(parts: Parts) -> Array:
-    """Return the normals of the parts of a body out of its solid, or one row of zeros, cached."""
+    """Return the outward normals of the parts of a body, or one row of zeros if no part has a normal, cached."""
     try:
         outward: Array = parts._outward
     except AttributeError:

@@ -455,7 +455,10 @@ def _below(
 
 @kernel
 def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> None:
-    """Store the direction, depth and point of a push if it is the shortest; mark a pair whose normal leads inwards."""
+    """Store the direction, depth and point of a push unless a shorter one is stored.
+
+    A pair whose normal leads into the mesh is marked.
+    """
     if dot(direction, normal) < -LEVEL:
         row[STATE] = INWARDS
     if deep < row[BEST]:
@@ -546,7 +549,7 @@ def push_out(
     or touch there from inside.
 
     A translation of the length ``most`` separates the bodies. Pairs that are deeper are left out, unless no pair would
-    remain. If no pair has a contact, all of them count. Return the number of selected pairs.
+    remain. If no pair has a contact, all pairs are treated as contacts. Return the number of selected pairs.
     """
     error = 4.0 * x.error
     _note_pushes(x, meshes, f, start, stop, origin, w)
@@ -590,7 +593,8 @@ def _is_free(x: PosedPair, by: Vec3, meshes: bool, w: TreeScratch) -> bool:
 def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: TreeScratch) -> float:
     """Return the length of a separating translation of the hulls.
 
-    The translation is along ``direction`` if its length is at most ``near``, otherwise it is the least one.
+    The translation is along ``direction`` if its length is at most ``near``, otherwise it is the least one. If the
+    hulls are not used, the result is ``outer.most``.
     """
     if not outer.of_hulls:
         return outer.most

@@ -1,4 +1,4 @@
-"""Wordings that tests of the whole package compare: each is stated here only."""
+"""Wordings that tests of the whole package compare. Each is defined only in this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One base makes shapes, bodies, bounding volumes and motions immutable, hashable and picklable."""
+"""Shapes, bodies, bounding volumes and motions are immutable, hashable and picklable."""
 
 import copy
 import pickle
@@ -30,46 +30,46 @@ MAKE = {name: lambda spec=spec: build(spec) for name, spec in SHAPES.items()} | 
 
 
 @pytest.mark.parametrize("name", MAKE)
-def test_the_law_of_what_is_frozen(name):
-    thing, twin = MAKE[name](), MAKE[name]()
-    assert isinstance(thing, Frozen)
-    assert thing == twin
-    assert hash(thing) == hash(twin)
-    assert len({thing, twin}) == 1
-    again = pickle.loads(pickle.dumps(thing))
-    assert type(again) is type(thing)
-    assert again == thing
-    assert hash(again) == hash(thing)
-    assert copy.copy(thing) is thing
-    assert copy.deepcopy(thing) is thing
-    fields = type(thing)._field_names()
+def test_frozen_objects_compare_hash_pickle_and_copy(name):
+    obj, twin = MAKE[name](), MAKE[name]()
+    assert isinstance(obj, Frozen)
+    assert obj == twin
+    assert hash(obj) == hash(twin)
+    assert len({obj, twin}) == 1
+    again = pickle.loads(pickle.dumps(obj))
+    assert type(again) is type(obj)
+    assert again == obj
+    assert hash(again) == hash(obj)
+    assert copy.copy(obj) is obj
+    assert copy.deepcopy(obj) is obj
+    fields = type(obj)._field_names()
     assert fields
     for field in (*fields, "color"):
         with pytest.raises(AttributeError, match="immutable"):
-            setattr(thing, field, 1)
+            setattr(obj, field, 1)
         with pytest.raises(AttributeError, match="immutable"):
-            delattr(thing, field)
+            delattr(obj, field)
     for value in (getattr(again, field) for field in fields):
         assert not isinstance(value, np.ndarray) or not value.flags.writeable
-    assert thing == twin
+    assert obj == twin
 
 
-def test_what_differs_is_not_equal():
-    things = [make() for make in MAKE.values()]
-    assert len(set(things)) == len({repr(thing) for thing in things})
+def test_different_objects_are_not_equal():
+    objects = [make() for make in MAKE.values()]
+    assert len(set(objects)) == len({repr(obj) for obj in objects})
     assert gk.AABB((0, 0, 0), (1, 1, 1)) != gk.AABB([(0, 0, 0)], [(1, 1, 1)])
     assert gk.Motion(None, (1, 0, 0)) != gk.Motion(None, (1, 0, 1))
     assert gk.Sphere(1) != gk.BoundingSphere((0, 0, 0), 1)
     assert gk.Sphere(1) != 1
 
 
-def test_the_sign_of_a_zero_makes_no_difference():
+def test_sign_of_zero_does_not_affect_equality():
     plus, minus = (gk.AABB((zero, 0, 0), (1, 1, 1)) for zero in (0.0, -0.0))
     assert plus == minus
     assert hash(plus) == hash(minus)
 
 
-def test_a_pickle_whose_numbers_are_not_aligned_is_queried():
+def test_unaligned_pickle_buffers_can_be_queried():
     mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
     buffers = []
     text = pickle.dumps(mesh, protocol=5, buffer_callback=buffers.append)

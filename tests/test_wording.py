@@ -1,4 +1,4 @@
-"""Numbers with bounds in words: what is read holds what is proven, judged in fractions."""
+"""The printed text of a number with bounds contains the proven interval, checked with fractions."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ DIGITS = st.integers(1, 17)
 
 
 @given(INTERVALS, DIGITS)
-def test_the_written_interval_holds_the_proven_one(interval, digits):
+def test_printed_interval_contains_proven_interval(interval, digits):
     lower, upper = interval
     low, high = read(format_bounds(lower, upper, digits), digits)
     assert low <= exactly(lower) <= exactly(upper) <= high
 
 
 @given(INTERVALS.filter(lambda pair: pair[0] < 0.0), DIGITS)
-def test_the_written_depth_holds_the_proven_one(interval, digits):
+def test_printed_depth_contains_proven_depth(interval, digits):
     lower, upper = interval
     low, high = read(format_depth(lower, upper, digits), digits, 0.0)
     assert low <= max(exactly(-upper), 0) <= exactly(-lower) <= high
 
 
 @given(FINITE, DIGITS)
-def test_bounds_are_rounded_outward_by_less_than_one_step_of_their_last_digit(value, digits):
+def test_bounds_are_rounded_outward_in_last_digit(value, digits):
     texts = below(value, digits), above(value, digits)
     low, high = map(Fraction, texts)
     assert low <= Fraction(value) <= high
@@ -64,7 +64,7 @@ def test_bounds_are_rounded_outward_by_less_than_one_step_of_their_last_digit(va
 
 
 @given(st.integers(-(10**8), 10**8).map(float))
-def test_what_has_few_digits_is_written_as_it_is(whole):
+def test_short_numbers_are_printed_exactly(whole):
     assert below(whole, 9) == above(whole, 9) == number(whole, 9) == format_bounds(whole, whole, 9)
 
 
@@ -106,25 +106,25 @@ def test_what_has_few_digits_is_written_as_it_is(whole):
         (kind_of(None), "None"),
     ],
 )
-def test_words(words, wanted):
+def test_formatted_text_is_expected(words, wanted):
     assert words == wanted
 
 
-def test_infinite_values_are_numbers_and_words_are_not():
+def test_is_number_accepts_inf_and_nan():
     assert [is_number(text) for text in ("1", " -2.5e3", "inf", "nan", "", "1,5", "90deg")] == [True] * 4 + [False] * 3
 
 
-def test_a_users_own_decimal_context_changes_nothing():
+def test_decimal_context_does_not_affect_formatting():
     import decimal
 
     with decimal.localcontext(decimal.Context(prec=2, rounding=decimal.ROUND_UP)):
         assert format_bounds(1.23456, 1.34567, 5) == BETWEEN.format("1.2345", "1.3457")
 
 
-def test_a_bound_that_is_rounding_is_said_to_be_zero_up_to_it():
+def test_bounds_within_rounding_are_printed_as_zero():
     assert format_bounds(-2.0, 2.06e-14, 5, "mm", rounding=1e-12) == UP_TO_ROUNDING.format(BETWEEN.format("-2", "0 mm"))
     assert format_bounds(-2.93e-14, -2.93e-14, rounding=1e-12) == UP_TO_ROUNDING.format("0")
-    assert format_bounds(0.0, 0.0, rounding=1e-12) == "0"  # known to the last bit
+    assert format_bounds(0.0, 0.0, rounding=1e-12) == "0"  # exact, so without "up to rounding"
     assert format_bounds(-1e-15, 0.25, least=0.0, rounding=1e-12) == UP_TO_ROUNDING.format(AT_MOST.format("0.25"))
     assert format_bounds(1e-11, 1e-11, rounding=1e-12) == "1e-11"
 
@@ -138,11 +138,11 @@ def test_a_bound_that_is_rounding_is_said_to_be_zero_up_to_it():
         ("abcdefghijklmn", f"expected one of {', '.join(map(repr, 'abcdefghijkl'))} and 2 more."),
     ],
 )
-def test_a_name_that_is_not_one_of_a_list(names, text):
+def test_expected_names_lists_and_suggests_names(names, text):
     assert expected_names("hnad", names) == text
 
 
-def test_a_bound_below_full_precision_is_printed_as_0_if_0_is_a_bound_too():
+def test_subnormal_bound_is_printed_as_zero():
     assert format_bounds(5e-324, 3.25e-12, 2) == "0 to 3.3e-12"
     assert format_depth(-3.25e-12, -5e-324, 2) == "≤ 3.3e-12"
     assert widened(-5e-324, 5e-324) == (-5e-324, 5e-324)

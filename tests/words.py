@@ -1,4 +1,4 @@
-"""Checks of wordings: the interval that a reader understands, and the values that a message names."""
+"""Checks of texts: the interval that a text states, and the values that a message names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.]*\w)")
 
 
 def read(words: str, digits: int, least: float = -inf) -> tuple[Fraction | float, Fraction | float]:
-    """Return the interval that a reader understands; one number stands for all that rounds to it."""
+    """Return the interval that a text states. A single number stands for all numbers that round to it."""
     if "not bounded" in words:
         return least, inf
-    found = [Fraction(text) for text in NUMBER.findall(words)]
+    numbers = [Fraction(text) for text in NUMBER.findall(words)]
     if " to " in words.replace("(up to", ""):
-        low, high = found
+        low, high = numbers
         return low, high
-    (only,) = found
+    (only,) = numbers
     if "≤" in words:
         return least, only
     if "≥" in words:

@@ -1,4 +1,4 @@
-"""Which question is answered for which kind of body: every question asked, and the table that the guide has of it.
+"""The kinds of bodies that each query supports: all queries are run, and the table is that of the guide.
 
 ``python -m tests.bodies.every_question`` prints the table.
 """
@@ -34,12 +34,12 @@ Ask = Callable[..., Any]
 
 
 class Question(NamedTuple):
-    """A question, how it is asked, and what the table says of where it has no answer."""
+    """A query, the function that runs it, and the alternative that the table names if it is not supported."""
 
     name: str
     ask: Ask
     instead: str = ""
-    alone: bool = False  #: it is of one thing
+    alone: bool = False  #: whether the query takes a single object
 
 
 def _motions(turned: bool) -> tuple[Any, Any]:
@@ -47,24 +47,24 @@ def _motions(turned: bool) -> tuple[Any, Any]:
     return (motion, None) if turned else (None, motion)
 
 
-def _both(ask: Ask) -> Ask:
-    """Ask about two that are apart, and about two that overlap."""
+def _both(query: Ask) -> Ask:
+    """Return a function that runs a query on a separated and on an overlapping pair."""
 
-    def asked(a: Any, b: Any, turned: bool) -> None:
+    def run(a: Any, b: Any, turned: bool) -> None:
         for pose in (FAR, NEAR):
-            ask(a, b, *((pose, None) if turned else (None, pose)))
+            query(a, b, *((pose, None) if turned else (None, pose)))
 
-    return asked
+    return run
 
 
-def _apart(ask: Ask) -> Ask:
-    return lambda a, b, turned: ask(a, b, *((FAR, None) if turned else (None, FAR)))
+def _apart(query: Ask) -> Ask:
+    return lambda a, b, turned: query(a, b, *((FAR, None) if turned else (None, FAR)))
 
 
 def _pairs(a: Any, b: Any, turned: bool) -> None:
     pairs, poses = gk.Pairs([a, b]), [FAR, np.eye(4)] if turned else [np.eye(4), FAR]
-    for ask in (pairs.collide, pairs.distance, pairs.signed_distance):
-        ask([(0, 1)], poses)
+    for query in (pairs.collide, pairs.distance, pairs.signed_distance):
+        query([(0, 1)], poses)
 
 
 def _scene(a: Any, b: Any, turned: bool) -> None:
@@ -78,8 +78,8 @@ def _scene(a: Any, b: Any, turned: bool) -> None:
 
 def _pair(a: Any, b: Any, turned: bool) -> None:
     pair, poses = gk.Pair(a, b), (FAR, None) if turned else (None, FAR)
-    for ask in (pair.collide, pair.distance, pair.signed_distance):
-        ask(*poses)
+    for query in (pair.collide, pair.distance, pair.signed_distance):
+        query(*poses)
 
 
 def _judged(a: Any, b: Any, pose_a: Any, pose_b: Any) -> None:
@@ -126,20 +126,20 @@ QUESTIONS = [
 
 
 def refusals(question: Question, body: Any) -> dict[str, str]:
-    """Return with which others a question has no answer, in either order, and what is said then."""
-    said: dict[str, str] = {}
+    """Return the names of unsupported second objects, in either order, with their error messages."""
+    messages: dict[str, str] = {}
     for name, other in {"": None}.items() if question.alone else OTHERS.items():
         for turned in (False, True):
-            things = (body,) if question.alone else (other, body, turned) if turned else (body, other, turned)
+            arguments = (body,) if question.alone else (other, body, turned) if turned else (body, other, turned)
             try:
-                question.ask(*things)
+                question.ask(*arguments)
             except Gjk3dError as refused:
-                said[name] = str(refused)
-    return said
+                messages[name] = str(refused)
+    return messages
 
 
 def cell(question: Question, refused: dict[str, str]) -> str:
-    """Return what the table says of a question and a kind."""
+    """Return the table cell of a query and a kind of body."""
     if not refused:
         return "yes"
     if question.alone or len(refused) == len(OTHERS):
@@ -148,14 +148,14 @@ def cell(question: Question, refused: dict[str, str]) -> str:
 
 
 def table() -> str:
-    """Return the table as the guide has it."""
+    """Return the table of the guide."""
     lines = [
         f"| query | {' | '.join(f'`{name}`' for name in BODIES)} | instead |",
         "| --- " * (len(BODIES) + 2) + "|",
     ]
     for question in QUESTIONS:
         cells = [cell(question, refusals(question, body)) for body in BODIES.values()]
-        instead = question.instead if any(told != "yes" for told in cells) else ""
+        instead = question.instead if any(text != "yes" for text in cells) else ""
         lines.append(f"| {question.name} | {' | '.join(cells)} | {instead} |")
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Parts that are put together: bolts in holes, pins, rings, shafts, gears, as closed meshes of 64 segments a turn."""
+"""Assembled parts: bolts in holes, pins, rings, shafts and gears, as closed meshes of 64 segments a turn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import gjk3d as gk
 
 Array = NDArray[np.float64]
 SEGMENTS = 64
-FACET = 5.3 * (1.0 - np.cos(np.pi / SEGMENTS))  # how far a polygon is within its circle, at most
+FACET = 5.3 * (1.0 - np.cos(np.pi / SEGMENTS))  # largest distance of a polygon from its circle
 
 
 def circle(radius: float, count: int = SEGMENTS) -> Array:
@@ -29,16 +29,16 @@ def square(half: float) -> Array:
 
 
 def _bands(*bands: tuple[Array, Array]) -> list[Array]:
-    """Triangles between rings of vertex numbers, the second ring above the first seen from outside."""
+    """Return triangles between rings of vertex numbers. The second ring is above the first, seen from outside."""
     faces = []
     for low, high in bands:
-        here, there, up, over = low, np.roll(low, -1), high, np.roll(high, -1)
-        faces += [np.column_stack([here, there, over]), np.column_stack([here, over, up])]
+        start, end, up, over = low, np.roll(low, -1), high, np.roll(high, -1)
+        faces += [np.column_stack([start, end, over]), np.column_stack([start, over, up])]
     return faces
 
 
 def pierced(hole: Array, rim: Array, low: float, high: float) -> gk.Mesh:
-    """A plate with a hole, both polygons of as many corners, counter-clockwise."""
+    """Return a plate with a hole. Both polygons are counter-clockwise and have the same number of corners."""
     rings = [
         np.column_stack([ring, np.full(len(ring), z)])
         for ring, z in ((rim, low), (rim, high), (hole, low), (hole, high))
@@ -48,7 +48,7 @@ def pierced(hole: Array, rim: Array, low: float, high: float) -> gk.Mesh:
 
 
 def turned(profile: list[tuple[float, float]]) -> gk.Mesh:
-    """A solid of revolution by its profile (radius, height), from the axis and back to it."""
+    """Return a body of revolution of a profile (radius, height) that starts and ends on the axis."""
     unit = circle(1.0)
     rings = [np.column_stack([r * unit, np.full(len(unit), z)]) for r, z in profile[1:-1]]
     numbers = np.arange(len(rings) * SEGMENTS).reshape(len(rings), SEGMENTS)
@@ -69,7 +69,7 @@ def pin(radius: float = 5.0) -> gk.Mesh:
 
 
 def bolt() -> gk.Mesh:
-    """A shank of radius 5 and a head of radius 8 whose underside is at the top of the plate."""
+    """Return a shank of radius 5 and a head of radius 8, whose underside is at the top of the plate."""
     return turned([(0, -6), (5, -6), (5, 10), (8, 10), (8, 16), (0, 16)])
 
 
@@ -84,7 +84,7 @@ def ring(large: float = 10.0, small: float = 2.0, n: int = 48, k: int = 24) -> g
 
 
 def gear() -> gk.Mesh:
-    """20 teeth from radius 9 to 11."""
+    """Return a gear with 20 teeth from radius 9 to 11."""
     pitch = 2 * np.pi / 20
     at_angles = [(t + off, r) for t in range(20) for off, r in ((-0.25, 9.0), (-0.12, 11.0), (0.12, 11.0), (0.25, 9.0))]
     rim = np.array([(r * np.cos(pitch * t), r * np.sin(pitch * t)) for t, r in at_angles])
@@ -97,7 +97,7 @@ def gear() -> gk.Mesh:
 
 
 class Fit(NamedTuple):
-    """Two parts, where B is, and what is known of them: the depth and the penetration, both to the tolerance."""
+    """Two parts, the pose of B, and the expected depth and penetration, both within the tolerance."""
 
     name: str
     a: gk.Mesh
@@ -116,20 +116,20 @@ def fits() -> Iterator[Fit]:
             yield Fit(f"pin {name}", plate(), pin(), at(x, y, 0), deep, deep)
             yield Fit(f"bolt {name}, its head above the plate", plate(), bolt(), at(x, y, 0.01), deep, deep)
             yield Fit(f"bolt {name}, its head on the plate", plate(), bolt(), at(x, y, 0), deep, deep)
-            both = float(np.hypot(deep, 0.2))  # sideways and up; the rim of the hole is as far from the bolt's fillet
-            yield Fit(f"bolt {name}, its head in the plate", plate(), bolt(), at(x, y, -0.2), both, both)
-    # nothing but the axis leads out
+            oblique = float(np.hypot(deep, 0.2))  # sideways and up, as far as the hole's rim is from the bolt's fillet
+            yield Fit(f"bolt {name}, its head in the plate", plate(), bolt(), at(x, y, -0.2), oblique, oblique)
+    # only a translation along the axis separates them
     yield Fit("pin pressed into its hole", plate(5.0), pin(5.027), at(0, 0, 0), 16.0, 0.027, 0.006)
     wall, shaft = gk.Box((60, 60, 3)).surface(), turned([(0, -20), (4, -20), (4, 20), (0, 20)])
     yield Fit("shaft through a wall", gk.Mesh(*wall), shaft, at(1, 2, 0), 21.5, 4.0, 0.05)
     mesh = at(19.95, 0, 0, rotation=Rotation.from_euler("z", np.pi / 20))
-    # the tip of a tooth, a chord of radius 11, lies on the bottom between two, a chord of radius 9
+    # the tip of a tooth, a chord of radius 11, overlaps the bottom between two teeth, a chord of radius 9
     tip = 11 * np.cos(0.12 * np.pi / 10) + 9 * np.cos(0.25 * np.pi / 10) - 19.95
     yield Fit("gears in mesh", gear(), gear(), mesh, tip, tip, 1e-6)
 
 
 def linked() -> Iterator[tuple[str, gk.Mesh, gk.Mesh, Array]]:
-    """Rings through each other: apart, and crossing."""
+    """Yield pairs of rings: linked without contact, linked and intersecting, and intersecting askew."""
     upright = Rotation.from_euler("x", np.pi / 2)
     yield "linked and apart", ring(), ring(), at(10, 0, 0, rotation=upright)
     yield "linked and crossing", ring(), ring(), at(3, 0, 0, rotation=upright)

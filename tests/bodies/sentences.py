@@ -1,8 +1,8 @@
-"""Whole sentences that the tests of bodies compare: each is stated here only."""
+"""Expected sentences of the tests of bodies, each of which is defined only here."""
 
 from __future__ import annotations
 
-#: What `Mesh.repairs` reports for a mesh with this flaw.
+#: Reports of `Mesh.repairs`, by the flaw of the mesh.
 REPAIRS = {
     "one doubled": "1 triangle occurs more than once and is counted once",
     "two doubled": "2 triangles occur more than once and are counted once",

@@ -1,4 +1,4 @@
-"""Polytopes in slots, holes and cavities of meshes, which are free only past several walls at once."""
+"""Polytopes in slots, holes and cavities of meshes, where a separating translation must pass several walls."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ QUARTER = (-1.0, -0.5, 0.5, 1.0)
 
 
 def cells(full: Array, *edges: tuple[float, ...]) -> gk.Mesh:
-    """The surface of the cells of a grid that are full."""
-    known: dict[tuple[int, ...], int] = {}
+    """Return the surface of the occupied cells of a grid."""
+    numbers: dict[tuple[int, ...], int] = {}
     faces = []
     for cell in np.argwhere(full):
         for axis in range(3):
@@ -30,10 +30,10 @@ def cells(full: Array, *edges: tuple[float, ...]) -> gk.Mesh:
                 for u, v in ((0, 0), (1, 0), (1, 1), (0, 1)):
                     corner = cell.copy()
                     corner[[axis, (axis + 1) % 3, (axis + 2) % 3]] += (side, u, v)
-                    corners.append(known.setdefault(tuple(corner.tolist()), len(known)))
+                    corners.append(numbers.setdefault(tuple(corner.tolist()), len(numbers)))
                 a, b, c, d = corners if side else corners[::-1]
                 faces += [(a, b, c), (a, c, d)]
-    return gk.Mesh([[edges[k][i] for k, i in enumerate(corner)] for corner in known], faces)
+    return gk.Mesh([[edges[k][i] for k, i in enumerate(corner)] for corner in numbers], faces)
 
 
 def blocks(*hollow: tuple[int, int, int]) -> Array:
@@ -56,31 +56,31 @@ FITS = [
 
 @pytest.mark.parametrize(("mesh", "extents", "place", "by"), FITS)
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_box_is_freed_past_several_walls(
+def test_depth_past_several_walls_is_at_most_the_reference(
     mesh: gk.Mesh, extents: Array, place: Array, by: Array, turned: bool
 ) -> None:
-    """A translation that frees it is known; none that is found is longer."""
-    whole = at(0.3, -0.2, 0.1)
-    whole[:3, :3] = Rotation.random(random_state=3).as_matrix() if turned else np.eye(3)
-    pose, by = whole @ at(*place), whole[:3, :3] @ np.array(by)
+    """The depth is at most the length of a known separating translation, and its own translation separates."""
+    frame = at(0.3, -0.2, 0.1)
+    frame[:3, :3] = Rotation.random(random_state=3).as_matrix() if turned else np.eye(3)
+    pose, by = frame @ at(*place), frame[:3, :3] @ np.array(by)
     for shape in (gk.Box(extents), gk.ConvexHull(CORNERS * extents)):
-        found = gk.signed_distance(mesh, shape, whole, pose)
-        assert -found.upper <= np.linalg.norm(by)
-        assert found.depth <= np.linalg.norm(by) * (1.0 + 1e-6)
-        for way in (by, -found.lower * found.normal):
-            assert not gk.collide(mesh, shape, whole, at(*((1.0 + 1e-6) * way)) @ pose)
+        result = gk.signed_distance(mesh, shape, frame, pose)
+        assert -result.upper <= np.linalg.norm(by)
+        assert result.depth <= np.linalg.norm(by) * (1.0 + 1e-6)
+        for way in (by, -result.lower * result.normal):
+            assert not gk.collide(mesh, shape, frame, at(*((1.0 + 1e-6) * way)) @ pose)
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_depth_in_a_cavity_is_that_of_all_planes(seed: int) -> None:
-    """The least translation past all walls of the cavity, or out of the whole, frees; bounds hold it."""
+def test_depth_in_a_cavity_equals_the_closed_form(seed: int) -> None:
+    """The depth is the shorter of the translations past all crossed walls and out of the block."""
     rng = np.random.default_rng(seed)
     extents, place = rng.uniform(0.2, 0.9, 3), rng.uniform(-0.4, 0.4, 3)
     place[seed % 3] = 0.5 - extents[seed % 3] / 2 + rng.uniform(0.02, 0.2)
     past = np.maximum(0.0, np.abs(place) + extents / 2 - 0.5)
     inwards = float(np.linalg.norm(past))
     outwards = float((1.0 + extents / 2 - np.abs(place)).min())
-    found = gk.signed_distance(CAVITY, gk.Box(extents), None, at(*place))
+    result = gk.signed_distance(CAVITY, gk.Box(extents), None, at(*place))
     least = min(inwards, outwards)
-    assert -found.upper <= least * (1.0 + 1e-9)
-    assert found.depth == pytest.approx(least, rel=1e-6)
+    assert -result.upper <= least * (1.0 + 1e-9)
+    assert result.depth == pytest.approx(least, rel=1e-6)

@@ -1,4 +1,4 @@
-"""The estimate of how far triangles are from the curved faces that they stand for."""
+"""The estimate of the distance between triangles and the curved faces that they approximate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def mesh_of(shape, segments=32):
 
 @pytest.mark.parametrize("segments", [16, 32, 100])
 @pytest.mark.parametrize("height", [0.1, 1000.0])
-def test_a_cylinder_is_off_by_the_sagitta_of_its_chords_at_any_length(segments, height, rng):
+def test_chord_error_of_cylinder_is_its_sagitta(segments, height, rng):
     mesh = mesh_of(gk.Cylinder(5.0, height), segments)
     sagitta = 5.0 * (1.0 - np.cos(np.pi / segments))
     assert chord_error(mesh) == pytest.approx(sagitta, rel=1e-6)
@@ -28,25 +28,25 @@ def test_a_cylinder_is_off_by_the_sagitta_of_its_chords_at_any_length(segments, 
 
 
 @pytest.mark.parametrize("subdivisions", [2, 3, 4])
-def test_a_ball_of_even_triangles_is_off_by_more_than_the_estimate(subdivisions):
-    """Chords of one direction are estimated; a sphere also bends across them, most at the centres of its triangles."""
+def test_chord_error_of_ball_is_below_the_true_error(subdivisions):
+    """The estimate uses chords of one direction. A sphere also bends across them, most at the centres of triangles."""
     ball = trimesh.creation.icosphere(subdivisions, 5.0)
     true = 5.0 - np.linalg.norm(ball.triangles_center, axis=1).min()
     assert 0.35 * true < chord_error(gk.Mesh(ball.vertices, ball.faces)) < true
 
 
-def test_a_torus_is_off_by_its_coarser_circle():
+def test_chord_error_of_torus_is_that_of_its_coarser_circle():
     torus = trimesh.creation.torus(10.0, 2.0, major_sections=32, minor_sections=32)
     true = 12.0 * (1.0 - np.cos(np.pi / 32))
     assert chord_error(gk.Mesh(torus.vertices, torus.faces)) == pytest.approx(true, rel=0.05)
 
 
-def test_flat_parts_are_not_off():
+def test_chord_error_of_flat_parts_is_zero():
     for shape in (gk.Box((1, 2, 3)), gk.Tetrahedron([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])):
         assert chord_error(mesh_of(shape)) == 0.0
     cut = mesh_of(gk.Box((1, 2, 3)))
     split = trimesh.Trimesh(cut.vertices, cut.faces, process=False).subdivide()
     assert chord_error(gk.Mesh(split.vertices, split.faces)) == 0.0
-    assert chord_error(mesh_of(gk.Cylinder(1.0, 1.0), 8)) == 0.0  # 45 degrees are edges of a prism
+    assert chord_error(mesh_of(gk.Cylinder(1.0, 1.0), 8)) == 0.0  # angles of 45 degrees count as edges of a prism
     assert chord_error(gk.Mesh(np.zeros((3, 3)), [(0, 1, 2)])) == 0.0
     assert 0.05 < STEEPEST < 0.07

@@ -1,4 +1,4 @@
-"""Contacts, gradients and impacts of clouds of balls, which plain numpy knows in closed form."""
+"""Contacts, gradients and impacts of clouds of balls, compared with closed forms in plain numpy."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ CASES = given(
 )  # fmt: skip
 
 
-class Twin:
-    """Two clouds at poses: their middles in world axes, and how far each ball is from each."""
+class Reference:
+    """A reference implementation of two clouds at poses: their centres in world axes, and the gaps of all balls."""
 
-    def __init__(self, seed: int, counts: tuple[int, int], exponent: int, far: float, apart: float) -> None:
+    def __init__(self, seed: int, counts: tuple[int, int], exponent: int, far: float, separation: float) -> None:
         rng = np.random.default_rng(seed)
         self.size = 10.0**exponent
         radii = 0.3 * rng.random(2) * self.size
         clouds = [self.size * rng.uniform(-1, 1, (count, 3)) for count in counts]
         self.poses = [anywhere(rng, 1.0), anywhere(rng, 1.0)]
-        self.poses[1][0, 3] += apart
+        self.poses[1][0, 3] += separation
         for pose in self.poses:
             pose[:3, 3] = (pose[:3, 3] + far) * self.size
         self.a, self.b = (gk.PointCloud(x, r) for x, r in zip(clouds, radii, strict=True))
@@ -43,8 +43,8 @@ class Twin:
 
 
 @CASES
-def test_gradients(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
-    x = Twin(seed, counts, exponent, far, 3.5)
+def test_gradients_equal_closed_form(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
+    x = Reference(seed, counts, exponent, far, 3.5)
     order = np.argsort(x.gaps, axis=None)
     i, j = np.unravel_index(order[0], x.gaps.shape)
     assume(x.gaps[i, j] > 1e-3 * x.size)
@@ -54,14 +54,16 @@ def test_gradients(seed: int, counts: tuple[int, int], exponent: int, far: float
     assume(second > 1e-6 * x.size)
     assert slope.unique
     points = x.p[i] + x.radii[0] * n, x.q[j] - x.radii[1] * n
-    for told, sign, point, pose in zip((slope.a, slope.b), (-1.0, 1.0), points, x.poses, strict=True):
+    for computed, sign, point, pose in zip((slope.a, slope.b), (-1.0, 1.0), points, x.poses, strict=True):
         wanted = sign * np.concatenate([n * x.size, np.cross(point - pose[:3, 3], n)])
-        assert np.concatenate([told[:3] * x.size, told[3:]]) == pytest.approx(wanted, abs=1e-9 * x.size * (1 + far))
+        assert np.concatenate([computed[:3] * x.size, computed[3:]]) == pytest.approx(
+            wanted, abs=1e-9 * x.size * (1 + far)
+        )
 
 
 @CASES
-def test_contacts(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
-    x = Twin(seed, counts, exponent, far, 0.8)
+def test_contacts_equal_closed_form(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
+    x = Reference(seed, counts, exponent, far, 0.8)
     assume((np.abs(x.gaps) > 1e-6 * x.size).all())
     touch = gk.contact(x.a, x.b, *x.poses, max_points=None)
     i, j = np.nonzero(x.gaps < 0.0)
@@ -72,20 +74,20 @@ def test_contacts(seed: int, counts: tuple[int, int], exponent: int, far: float)
     order = np.argsort(x.gaps[i, j])
     i, j = i[order], j[order]
     assume(len(i) == 1 or (np.diff(x.gaps[i, j]) > 1e-9 * x.size * (1 + far)).all())
-    told = np.argsort(touch.gaps)
-    assert touch.gaps[told] / x.size == pytest.approx(x.gaps[i, j] / x.size, abs=1e-11 * (1 + far))
+    ranks = np.argsort(touch.gaps)
+    assert touch.gaps[ranks] / x.size == pytest.approx(x.gaps[i, j] / x.size, abs=1e-11 * (1 + far))
     n = x.normal(i, j)
-    assert touch.normals[told] == pytest.approx(n, abs=1e-8 * (1 + far))
-    assert touch.points_a[told] / x.size == pytest.approx((x.p[i] + x.radii[0] * n) / x.size, abs=1e-8 * (1 + far))
-    assert touch.points_b[told] / x.size == pytest.approx((x.q[j] - x.radii[1] * n) / x.size, abs=1e-8 * (1 + far))
+    assert touch.normals[ranks] == pytest.approx(n, abs=1e-8 * (1 + far))
+    assert touch.points_a[ranks] / x.size == pytest.approx((x.p[i] + x.radii[0] * n) / x.size, abs=1e-8 * (1 + far))
+    assert touch.points_b[ranks] / x.size == pytest.approx((x.q[j] - x.radii[1] * n) / x.size, abs=1e-8 * (1 + far))
 
 
 @CASES
-def test_impacts(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
-    x = Twin(seed, counts, exponent, far, 4.0)
+def test_impacts_equal_closed_form(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
+    x = Reference(seed, counts, exponent, far, 4.0)
     assume(x.gaps.min() > 1e-3 * x.size)
     way = np.array([-6.0, 0.5, -0.3]) * x.size
-    # |w + t v|^2 = r^2, for b that goes along v
+    # |w + t v|^2 = r^2, as b moves along v
     v, r = way, x.radii.sum()
     b, c = x.way @ v, (x.way**2).sum(axis=2) - r * r
     disc = b * b - (v @ v) * c

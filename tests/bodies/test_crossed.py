@@ -1,4 +1,4 @@
-"""How deep two triangles that cross are in each other, against every facet of their difference, one by one."""
+"""Depth of two triangles that cross, compared with every facet of their Minkowski difference."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def rows_of(poses: Any) -> Any:
     return np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
 
 
-def listed(corners: Any, others: Any, poses: Any) -> ListedPairs:
+def listed_pairs(corners: Any, others: Any, poses: Any) -> ListedPairs:
     rows = rows_of(poses)
     first, second = gk.Mesh(corners, [(0, 1, 2)]), gk.Mesh(others, [(0, 1, 2)])
-    each = np.zeros(len(rows), dtype=np.int64)
+    shape_index = np.zeros(len(rows), dtype=np.int64)
     same = np.repeat(IDENTITY, len(rows), axis=0)
     shelf = ShapeList([second])
-    x = PosedShapes(first, first._as_parts(), shelf, ShapeRows(each, same, rows))
+    x = PosedShapes(first, first._as_parts(), shelf, ShapeRows(shape_index, same, rows))
     return list_pairs(contact_trees(x.ours, shelf, MESHES), shelf.solids, x, 0.0)
 
 
 def crossing(rng: np.random.Generator, straight: bool) -> tuple[Any, Any, Any]:
-    """Return two triangles, and a pose of the second at which a point of either is one of both."""
+    """Return two triangles and a pose of the second at which they have a point in common."""
     corners, others = rng.normal(size=(2, 3, 3)) * rng.choice([0.1, 1.0, 3.0], size=(2, 1, 1))
     if straight:
         corners, others = np.round(corners * 4) / 2, np.round(others * 4) / 2
@@ -46,16 +46,16 @@ def crossing(rng: np.random.Generator, straight: bool) -> tuple[Any, Any, Any]:
 @given(seed=st.integers(0, 10**6), straight=st.booleans())
 def test_depth_of_two_triangles(seed: int, straight: bool) -> None:
     corners, others, pose = crossing(np.random.default_rng(seed), straight)
-    if min(np.linalg.matrix_rank(each[1:] - each[0]) for each in (corners, others)) < 2:
+    if min(np.linalg.matrix_rank(triangle[1:] - triangle[0]) for triangle in (corners, others)) < 2:
         return
-    found = listed(corners, others, [pose])
-    one = gk.signed_distance(gk.Triangle(corners), gk.Triangle(others), None, pose)
-    if not len(found.pairs):
-        assert one.upper >= 0.0
+    result = listed_pairs(corners, others, [pose])
+    single = gk.signed_distance(gk.Triangle(corners), gk.Triangle(others), None, pose)
+    if not len(result.pairs):
+        assert single.upper >= 0.0
         return
     placed = others @ pose[:3, :3].T + pose[:3, 3]
-    row, size = found.out[0], float(np.abs(placed).max() + np.abs(corners).max())
-    assert max(row[1], one.lower) <= min(row[2], one.upper)
+    row, size = result.out[0], float(np.abs(placed).max() + np.abs(corners).max())
+    assert max(row[1], single.lower) <= min(row[2], single.upper)
     if np.linalg.matrix_rank(np.vstack([corners[1:] - corners[0], placed[1:] - placed[0]]), tol=1e-9) == 3:
         assert max(-row[0], 0.0) == pytest.approx(naive.brute_depth(corners, placed)[0], abs=1e-10 * size)
     assert np.linalg.norm(row[3:6]) == pytest.approx(1.0, abs=1e-12)
@@ -64,18 +64,18 @@ def test_depth_of_two_triangles(seed: int, straight: bool) -> None:
     assert gk.distance(gk.Triangle(others), gk.Point(row[9:12]), pose).lower <= 1e-11 * size
 
 
-def test_most_triangles_that_cross_are_answered_by_facets() -> None:
-    """GJK and EPA answer to the last digits the same, and in other bits."""
+def test_facets_solve_most_crossing_triangles() -> None:
+    """GJK and EPA agree to rounding but give other bits, which shows that facets were used."""
     rng = np.random.default_rng(7)
     corners, others, _ = crossing(rng, False)
     poses = []
     for _ in range(200):
         turn = Rotation.random(rng=rng)
         poses.append(at(*(corners.mean(axis=0) - turn.apply(others.mean(axis=0))), rotation=turn))
-    found = listed(corners, others, poses)
-    assert len(found.pairs) == 200
-    first, second = (gk.Mesh(each, [(0, 1, 2)])._as_parts() for each in (corners, others))
+    result = listed_pairs(corners, others, poses)
+    assert len(result.pairs) == 200
+    first, second = (gk.Mesh(triangle, [(0, 1, 2)])._as_parts() for triangle in (corners, others))
     only = np.zeros((1, 2), dtype=np.int64)
     by_epa = np.concatenate([BodyPair(first, second, row).solve(only, SIGNED)[0] for row in rows_of(poses)])
-    np.testing.assert_allclose(found.out[:, 0], by_epa[:, 0], atol=1e-11)
-    assert (found.out[:, 2] != by_epa[:, 2]).mean() > 0.9
+    np.testing.assert_allclose(result.out[:, 0], by_epa[:, 0], atol=1e-11)
+    assert (result.out[:, 2] != by_epa[:, 2]).mean() > 0.9

@@ -1,4 +1,4 @@
-"""Every question is asked of every kind in both orders; what comes of it is what the guide's table says."""
+"""Every query of every kind of body, in both orders: the results match the table of the guide."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ ROWS = {
 }
 
 
-def test_the_table_has_all_of_them() -> None:
+def test_table_lists_all_bodies_and_queries() -> None:
     assert ROWS["query"][: len(BODIES)] == [f"`{name}`" for name in BODIES]
     assert {question.name for question in QUESTIONS} <= set(ROWS)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.name)
-def test_the_guide_says_what_is_answered(question: Question) -> None:
-    said = []
+def test_table_matches_the_supported_queries(question: Question) -> None:
+    cells = []
     for body in BODIES.values():
         refused = refusals(question, body)
-        said.append(cell(question, refused))
-        for words in refused.values():  # each says why, and what to do instead
+        cells.append(cell(question, refused))
+        for words in refused.values():  # each message names an alternative
             assert re.search(r"(?i)\b(use|take|ask|pass|make|bring|bound)\b|its normal$", words), words
-    assert ROWS[question.name][: len(BODIES)] == said, "python -m tests.bodies.every_question prints the table"
-    assert (len(ROWS[question.name]) > len(BODIES) and ROWS[question.name][-1] == question.instead) or set(said) == {
+    assert ROWS[question.name][: len(BODIES)] == cells, "python -m tests.bodies.every_question prints the table"
+    assert (len(ROWS[question.name]) > len(BODIES) and ROWS[question.name][-1] == question.instead) or set(cells) == {
         "yes"
     }

@@ -1,4 +1,4 @@
-"""Which triangles make one flat, convex face, beside a twin in plain numpy that looks at every pair of triangles."""
+"""Triangles that form one flat, convex face, compared with a search over all pairs of triangles in plain numpy."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from gjk3d.bodies.topology import merged_places
 Array = NDArray[np.float64]
 
 
-def twin(corners: Array) -> Array:
-    """`flat_neighbours` of triangles with whole coordinates, exact, where no edge has more than two triangles."""
+def reference_neighbours(corners: Array) -> Array:
+    """Return the exact `flat_neighbours` of triangles with integer corners and at most two triangles at an edge."""
     flat = np.full((len(corners), 3), -1)
     for f, mine in enumerate(corners.reshape(-1, 3, 3)):
         for i in range(3):
             edge = {tuple(mine[i]), tuple(mine[(i + 1) % 3])}
-            for g, other in enumerate(corners.reshape(-1, 3, 3)):
-                rest = [point for point in other if tuple(point) not in edge]
+            for g, theirs in enumerate(corners.reshape(-1, 3, 3)):
+                rest = [point for point in theirs if tuple(point) not in edge]
                 if g != f and len(rest) == 1 and makes_a_face(mine[i], rest[0], mine[(i + 1) % 3], mine[(i + 2) % 3]):
                     flat[f, i] = g
     return flat
 
 
 def makes_a_face(*around: Array) -> bool:
-    """Say whether four points, in this order, go round a flat quadrilateral that bends nowhere inwards."""
+    """Return whether four points, in this order, bound a flat quadrilateral without a reflex corner."""
     sides = [around[(k + 1) % 4] - around[k] for k in range(4)]
     turns = np.array([np.cross(sides[k], sides[(k + 1) % 4]) for k in range(4)])
     axis = turns.sum(axis=0)
@@ -35,7 +35,7 @@ def makes_a_face(*around: Array) -> bool:
 
 
 def some_surface(rng: np.random.Generator) -> Array:
-    """A sheet of cells over bent and moved corners, each cell cut along one of its diagonals, in whole numbers."""
+    """Return a sheet of cells with bent and moved integer corners; each cell is cut along one of its diagonals."""
     x, y = np.meshgrid(np.arange(5), np.arange(5), indexing="ij")
     places = np.stack([3 * x, 3 * y, np.where(rng.random((5, 5)) < 0.8, 0, 1)], axis=-1)
     places[..., :2] += rng.integers(-1, 2, (5, 5, 2)) * (rng.random((5, 5, 1)) < 0.4)
@@ -51,9 +51,9 @@ def some_surface(rng: np.random.Generator) -> Array:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_flat_neighbours_are_those_of_the_twin(seed: int) -> None:
+def test_flat_neighbours_match_the_reference(seed: int) -> None:
     corners = some_surface(np.random.default_rng(seed))
-    expected = twin(corners)
+    expected = reference_neighbours(corners)
     places = merged_places(corners.reshape(-1, 3)).reshape(-1, 3)
     np.testing.assert_array_equal(flat_neighbours(corners, places), expected)
-    assert 0.0 < (expected >= 0).mean() < 1.0  # some are joined, some are not
+    assert 0.0 < (expected >= 0).mean() < 1.0  # some triangles are joined and some are not

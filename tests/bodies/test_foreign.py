@@ -1,3 +1,5 @@
+"""Conversions of meshes from and to trimesh and pyvista."""
+
 import numpy as np
 import pytest
 import pyvista
@@ -10,12 +12,12 @@ from gjk3d.errors import ShapeError, UnsupportedPair
 RING = trimesh.creation.torus(2, 0.5)
 
 
-def test_of_trimesh_and_back():
-    given = trimesh.creation.box((1, 2, 3))
-    given.units, given.metadata["name"] = "mm", "lid"
-    mesh = gk.Mesh.from_trimesh(given)
+def test_trimesh_round_trip():
+    source = trimesh.creation.box((1, 2, 3))
+    source.units, source.metadata["name"] = "mm", "lid"
+    mesh = gk.Mesh.from_trimesh(source)
     assert (mesh.unit, mesh.name, mesh.volume) == ("mm", "lid", pytest.approx(6.0))
-    given.vertices += 1.0  # the arrays are copies
+    source.vertices += 1.0  # the arrays are copies
     assert mesh.bounds.tolist() == [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]
     back = mesh.to_trimesh()
     assert (back.units, back.metadata["name"]) == ("mm", "lid")
@@ -26,14 +28,14 @@ def test_of_trimesh_and_back():
     assert mesh.bounds[0, 0] == -0.5
 
 
-def test_duplicates_and_loose_vertices_stay():
+def test_duplicate_and_unused_vertices_are_kept():
     mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 0), (9, 9, 9)], [(0, 1, 2), (3, 1, 2), (0, 1, 2)])
     for back in (gk.Mesh.from_trimesh(mesh.to_trimesh()), gk.Mesh.from_pyvista(mesh.to_pyvista())):
         assert np.array_equal(back.vertices, mesh.vertices)
         assert np.array_equal(back.faces, mesh.faces)
 
 
-def test_of_pyvista_and_back():
+def test_pyvista_round_trip():
     ring = gk.Mesh.from_trimesh(RING)
     drawn = ring.to_pyvista()
     assert drawn.is_manifold
@@ -48,18 +50,18 @@ def test_polygons_become_triangles():
     assert mesh.volume == pytest.approx(12 * 0.25 * np.sin(np.pi / 12) * np.cos(np.pi / 12), rel=1e-6)
 
 
-def test_of_a_volume_the_surface():
+def test_pyvista_volume_becomes_its_surface():
     mesh = gk.Mesh.from_pyvista(pyvista.ImageData(dimensions=(3, 4, 5)))
     assert (mesh.is_watertight, mesh.volume) == (True, pytest.approx(24.0))
 
 
-def test_the_answers_are_those_of_the_same_triangles():
+def test_converted_meshes_give_the_results_of_a_built_mesh():
     pose = trimesh.transformations.translation_matrix((0, 0, 1.5))
     ring = gk.Mesh(RING.vertices, RING.faces)
-    for other in (gk.Mesh.from_trimesh(RING), gk.Mesh.from_pyvista(pyvista.wrap(RING))):
-        assert other == ring
-        found, known = (gk.distance(body, gk.Sphere(0.5), None, pose) for body in (other, ring))
-        assert (found.distance, found.lower, found.upper) == (known.distance, known.lower, known.upper)
+    for converted in (gk.Mesh.from_trimesh(RING), gk.Mesh.from_pyvista(pyvista.wrap(RING))):
+        assert converted == ring
+        result, expected = (gk.distance(body, gk.Sphere(0.5), None, pose) for body in (converted, ring))
+        assert (result.distance, result.lower, result.upper) == (expected.distance, expected.lower, expected.upper)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_the_answers_are_those_of_the_same_triangles():
         (gk.Mesh.from_pyvista, pyvista.Line(), ("2 points", "gjk3d.PointCloud")),
     ],
 )  # fmt: skip
-def test_what_is_no_mesh(make, given, fragments):
+def test_invalid_sources_raise(make, given, fragments):
     with pytest.raises(ShapeError) as caught:
         make(given)
     assert_names(caught.value, *fragments)
@@ -93,8 +95,8 @@ def test_what_is_no_mesh(make, given, fragments):
         (pyvista.MultiBlock(), "gjk3d.Mesh.from_pyvista(blocks.combine())"),
     ],
 )  # fmt: skip
-def test_questions_say_which_line_to_write(given, line):
-    for ask in (
+def test_query_errors_name_the_conversion_call(given, line):
+    for query in (
         lambda: gk.collide(given, gk.Sphere(1)),
         lambda: gk.signed_distance(gk.Sphere(1), given),
         lambda: gk.raycast(given, (0, 0, 5), (0, 0, -1)),
@@ -103,5 +105,5 @@ def test_questions_say_which_line_to_write(given, line):
         lambda: gk.clash.Assembly.of({"it": given}),
     ):
         with pytest.raises((UnsupportedPair, ShapeError)) as caught:
-            ask()
+            query()
         assert line in str(caught.value)

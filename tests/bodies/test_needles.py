@@ -13,7 +13,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import exact_triple
 from gjk3d.poses import UNIT_ROUNDOFF
 
-NOISE = 128 * UNIT_ROUNDOFF  #: rounding of a ray, in units of its coordinates and those of the mesh
+NOISE = 128 * UNIT_ROUNDOFF  #: rounding error of a ray, relative to its coordinates and those of the mesh
 
 
 def square_to(x: Vec, t: list[Vec]) -> Fraction:
@@ -32,7 +32,7 @@ def square_to(x: Vec, t: list[Vec]) -> Fraction:
 
 
 def exactly(o: Vec, d: Vec, t: list[Vec]) -> tuple[Fraction | None, float]:
-    """Return where a ray hits a triangle in units of its direction, and the sine of the angle between both."""
+    """Return where a ray hits a triangle in units of its direction, and the sine of the angle between them."""
     a, b, c = (sub(corner, o) for corner in t)
     areas = [dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))]
     n, total = cross(sub(b, a), sub(c, a)), sum(areas)
@@ -99,7 +99,7 @@ def spike(length: float) -> gk.Mesh:
 
 
 @pytest.mark.parametrize("length", [1e4, 1e6, 1e7, 1e9])
-def test_a_ray_down_a_spike_hits_its_side_where_a_hull_is_hit(length):
+def test_ray_down_a_spike_hits_where_the_hull_is_hit(length):
     mesh = spike(length)
     origin, down = (0.3, 0.1, 2 * length), (0, 0, -1)
     expected = gk.raycast(gk.ConvexHull(mesh.vertices), origin, down).distance
@@ -133,7 +133,7 @@ def test_a_ray_at_a_rod_hits_where_the_box_is_hit():
     assert gk.raycast(mesh, origin, direction).distance == pytest.approx(expected, rel=1e-9)
 
 
-def test_a_ray_beside_a_needle_does_not_hit_it():
+def test_ray_next_to_a_needle_does_not_hit_it():
     corners = [(-1.4417018671, -1.9237501785, 7.4e-09), (0.6834943634, 0.9106721351, -9.4e-09),
                (0.6773317718, 0.9040047987, -3.9e-09)]  # fmt: skip
     mesh = gk.Mesh(corners, [(0, 1, 2)], rounding=0)
@@ -143,7 +143,7 @@ def test_a_ray_beside_a_needle_does_not_hit_it():
 
 @pytest.mark.parametrize("angle", [1e-1, 1e-6, 1e-9, 1e-12])
 @pytest.mark.parametrize("aspect", [1.0, 1e4, 1e6, 1e9])
-def test_rays_at_needles_keep_to_rational_numbers(rng, aspect, angle):
+def test_rays_at_needles_match_rational_numbers(rng, aspect, angle):
     hits = 0
     for tip in (0.0, 0.5, rng.random()):
         corners = turned(rng, np.array([(0, 0, 0), (1, 0, 0), (tip, 1 / aspect, 0)]))
@@ -154,7 +154,7 @@ def test_rays_at_needles_keep_to_rational_numbers(rng, aspect, angle):
 
 @pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-9])
 @pytest.mark.parametrize("thin", [1e-4, 1e-7, 1e-9])
-def test_rays_at_rods_and_spikes_keep_to_rational_numbers(rng, thin, angle):
+def test_rays_at_rods_and_spikes_match_rational_numbers(rng, thin, angle):
     points, faces = gk.Box((1, thin, thin)).surface()
     rod = gk.Mesh(turned(rng, points), faces, rounding=0, solid=False)
     needle = spike(1 / thin)
@@ -164,10 +164,10 @@ def test_rays_at_rods_and_spikes_keep_to_rational_numbers(rng, thin, angle):
 
 
 @pytest.mark.parametrize("angle", [1e-6, 1e-8, 1e-10])
-def test_a_grazing_ray_that_is_clear_of_the_rim_hits_or_misses_as_rational_numbers_say(rng, angle):
+def test_grazing_rays_clear_of_the_rim_match_rational_numbers(rng, angle):
     mesh = gk.Mesh(turned(rng, np.array([(0.0, 0, 0), (1, 0, 0), (0.3, 0.8, 0)])), [(0, 1, 2)], rounding=0)
     corners = [vec(v) for v in mesh.vertices]
-    for inner, count in ((0.9, 30), (-1.5, 0)):  # the second are mirrored to points outside
+    for inner, count in ((0.9, 30), (-1.5, 0)):  # -1.5 mirrors the targets to points outside the triangle
         origins, ways = rays_at(rng, mesh, 30, angle, inner)
         hits = gk.raycast(mesh, origins, ways)
         expected = [exactly(vec(o), vec(d), corners) for o, d in zip(origins, ways, strict=True)]
@@ -214,8 +214,8 @@ def test_a_grazing_ray_through_a_fold_is_one_hit(rng, angle):
 
 
 @pytest.mark.parametrize("thin", [1e-3, 1e-5, 1e-7])
-def test_points_in_a_sliver_are_inside_as_rational_numbers_say(rng, thin):
-    """The signs of the heights of points over the faces of a thin tetrahedron need the digits that products lose."""
+def test_points_in_a_sliver_match_rational_numbers(rng, thin):
+    """Signs of heights over the faces of a thin tetrahedron depend on digits that products lose."""
     faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
     for _ in range(3):
         corners = turned(rng, np.array([(0, 0, 0), (1, 0, 0), (0.4, 5 * thin, 0), (0.7, 3 * thin, 2 * thin)]))
@@ -231,9 +231,9 @@ def test_points_in_a_sliver_are_inside_as_rational_numbers_say(rng, thin):
             clear.append(min(square_to(p, t) for t in triangles) > Fraction(4 * NOISE) ** 2)
             normals = [(t[0], cross(sub(t[1], t[0]), sub(t[2], t[0]))) for t in triangles]
             expected.append(all(dot(n, sub(p, a)) < 0 for a, n in normals))
-        found = mesh.contains(points)
+        contained = mesh.contains(points)
         assert sum(clear) >= 5
-        np.testing.assert_array_equal(found[clear], np.array(expected)[clear])
+        np.testing.assert_array_equal(contained[clear], np.array(expected)[clear])
         inside = gk.raycast(mesh, points, rng.normal(size=(20, 3))).inside
         np.testing.assert_array_equal(inside[clear], np.array(expected)[clear])
 
@@ -243,8 +243,8 @@ def test_a_triple_product_keeps_digits_that_cancel(rng):
         a, b = rng.normal(size=(2, 3))
         c = a + 1e-9 * rng.normal(size=3)
         expected = float(dot(vec(a), cross(vec(b), vec(c))))
-        given = (tuple(v.tolist()) for v in (a, b, c))
-        assert exact_triple(*given) == pytest.approx(expected, rel=1e-13)
+        vectors = (tuple(v.tolist()) for v in (a, b, c))
+        assert exact_triple(*vectors) == pytest.approx(expected, rel=1e-13)
 
 
 BODIES = [
@@ -255,7 +255,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
-def test_origins_beyond_the_limit_of_lengths_are_refused(body):
+def test_ray_origins_beyond_the_length_limit_raise(body):
     far, way = (1e51, 0.1, 0.2), (-1.0, 0.0, 0.0)
     message = r"is \[1e\+51, 0.1, 0.2\], expected finite numbers of at most 1e\+50. Use another unit"
     scene = gk.Scene()

@@ -1,4 +1,4 @@
-"""What stays apart on a short way, told by faces, against many samples of the way."""
+"""Motions without a collision, proven by faces of the shapes and compared with many samples of the motion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def faceted(rng: np.random.Generator, count: int, stretch: tuple[float, float, f
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.02, 0.3, 2.0])
-def test_no_way_is_proven_free_by_more_than_its_samples_are_apart(turn: float) -> None:
+def test_proven_clearance_matches_the_sampled_distance(turn: float) -> None:
     rng = np.random.default_rng(int(100 * turn))
     for _ in range(12):
         a, b = faceted(rng, 30, (1.0, 1.0, 1.0)), faceted(rng, 12, (0.1, 0.4, 1.0))
@@ -34,7 +34,7 @@ def test_no_way_is_proven_free_by_more_than_its_samples_are_apart(turn: float) -
         assert gk.time_of_impact(a, b, *ways, clearance=least * (1.0 - 2e-3)).free_until == 1.0
 
 
-def test_a_pin_that_turns_in_its_bearing_is_apart_by_the_gap() -> None:
+def test_clearance_of_a_pin_turning_in_its_bearing_is_the_gap() -> None:
     angles = np.arange(48) * (2.0 * np.pi / 48)
 
     def ring(radius: float, inward: bool) -> gk.Mesh:
@@ -46,10 +46,10 @@ def test_a_pin_that_turns_in_its_bearing_is_apart_by_the_gap() -> None:
         return gk.Mesh(points, faces[:, ::-1] if inward else faces)
 
     pin, hole = ring(1.0, False), ring(1.02, True)
-    gap = 1.02 * np.cos(np.pi / 48) - 1.0  # of a corner of the pin from the middle of a facet
+    gap = 1.02 * np.cos(np.pi / 48) - 1.0  # between a corner of the pin and the middle of a facet
     swing = gk.Motion(None, (0.3, 0.1, 0.0), (0.0, 0.0, 1.0), center=(4.0, 0.0, 0.0))
     turning = gk.Motion.between(swing.at(0.0), swing.at(0.1) @ gk.Motion(None, angular=(0, 0, 0.2)).at(1.0))
     still = gk.Motion.between(swing.at(0.0), swing.at(0.1))
     for clearance, free in ((0.5 * gap, True), (2.0 * gap, False)):
-        found = gk.time_of_impact(hole, pin, still, turning, clearance=clearance)
-        assert (found.free_until == 1.0) is free
+        impact = gk.time_of_impact(hole, pin, still, turning, clearance=clearance)
+        assert (impact.free_until == 1.0) is free

@@ -1,4 +1,4 @@
-"""A new body says what its parts are, once: every question about it follows."""
+"""A new kind of body defines only its parts, and all queries support it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.bodies.places import anywhere, at
 
 
 class Fence(Body):
-    """Posts in a row along x, as tests make one."""
+    """Posts in a row along x, as an example of a new kind of body."""
 
     __slots__ = ("count", "height", "step")
     count: int
@@ -35,7 +35,7 @@ class Fence(Body):
 
 
 FENCE = Fence(9, 0.5, 2.0)
-TWIN = gk.Compound([(gk.Box((0.1, 0.1, 2.0)), at(0.5 * k, 0, 0)) for k in range(9)])
+COMPOUND = gk.Compound([(gk.Box((0.1, 0.1, 2.0)), at(0.5 * k, 0, 0)) for k in range(9)])
 ELL = gk.Box((0.3, 0.3, 0.3)).surface()
 OTHERS = [
     gk.Sphere(0.2), gk.Box((0.2, 3.0, 0.2)), gk.Mesh(ELL.vertices, ELL.faces),
@@ -45,15 +45,15 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=lambda x: type(x).__name__)
-def test_it_is_asked_about_as_its_twin_among_compounds(other: object) -> None:
+def test_new_body_matches_an_equal_compound(other: object) -> None:
     rng = np.random.default_rng(5)
     hits = []
     for _ in range(25):
         pose = anywhere(rng, 0.4)
         pose[0, 3] += 2.0
         hits.append(gk.collide(FENCE, other, None, pose))
-        assert hits[-1] == gk.collide(TWIN, other, None, pose)
-        mine, theirs = gk.signed_distance(FENCE, other, None, pose), gk.signed_distance(TWIN, other, None, pose)
+        assert hits[-1] == gk.collide(COMPOUND, other, None, pose)
+        mine, theirs = gk.signed_distance(FENCE, other, None, pose), gk.signed_distance(COMPOUND, other, None, pose)
         assert mine.lower <= theirs.upper
         assert theirs.lower <= mine.upper
         assert mine.status == theirs.status
@@ -62,7 +62,7 @@ def test_it_is_asked_about_as_its_twin_among_compounds(other: object) -> None:
     assert 5 < sum(hits) < 22
 
 
-def test_scenes_rays_planes_and_pickles_take_it() -> None:
+def test_scenes_rays_planes_and_pickles_support_a_new_body() -> None:
     assert pickle.loads(pickle.dumps(FENCE)) == FENCE
     assert FENCE.bounds == pytest.approx(np.array([[-0.05, -0.05, -1.0], [4.05, 0.05, 1.0]]))
     assert gk.collide(FENCE, gk.Halfspace((0, 0, 1), -0.9))
@@ -80,15 +80,15 @@ def test_scenes_rays_planes_and_pickles_take_it() -> None:
     assert scene.contacts()[0][2].count >= 1
 
 
-def test_contacts_of_what_stands_on_the_ground_whichever_is_named_first() -> None:
+def test_contacts_with_the_ground_for_both_orders_of_names() -> None:
     ground = gk.HeightField(np.zeros((5, 5)), 1.0, origin=(-2, -2))
     cube = gk.Box((0.5, 0.5, 0.5)).surface()
-    for name, thing, height in (
-        ("a fence", FENCE, 1.0), ("a mesh", gk.Mesh(cube.vertices, cube.faces), 0.25), ("z", TWIN, 1.0),
+    for name, shape, height in (
+        ("a fence", FENCE, 1.0), ("a mesh", gk.Mesh(cube.vertices, cube.faces), 0.25), ("z", COMPOUND, 1.0),
     ):  # fmt: skip
         scene = gk.Scene()
         scene.add("ground", ground)
-        scene.add(name, thing, at(-1.9 if height == 1.0 else 0.1, 0.1, height - 0.01))
-        found = scene.contacts(max_points=None)[0][2]
-        up = found.normals @ (0, 0, 1) if name > "ground" else found.normals @ (0, 0, -1)
-        assert (np.isclose(up, 1.0) & np.isclose(found.gaps, -0.01)).sum() >= 4
+        scene.add(name, shape, at(-1.9 if height == 1.0 else 0.1, 0.1, height - 0.01))
+        touch = scene.contacts(max_points=None)[0][2]
+        up = touch.normals @ (0, 0, 1) if name > "ground" else touch.normals @ (0, 0, -1)
+        assert (np.isclose(up, 1.0) & np.isclose(touch.gaps, -0.01)).sum() >= 4

@@ -1,6 +1,6 @@
-"""How deep a triangle lies in a ball or a capsule, and how far from it.
+"""Depth of a triangle in a ball or a capsule, and its distance from it.
 
-Against the nearest of many points, against GJK and EPA, and in rational arithmetic.
+The results are compared with the nearest of many points, with GJK and EPA, and with rational arithmetic.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.naive import exact, exact_distance2
 _FINE = np.linspace(0.0, 1.0, 41)
 
 
-def listed(corners: Any, shape: Any, poses: Any) -> ListedPairs:
+def listed_pairs(corners: Any, shape: Any, poses: Any) -> ListedPairs:
     rows = pose_rows(np.asarray(poses), "poses")[0]
     mesh, first = gk.Mesh(corners, [(0, 1, 2)]), pose_rows(np.tile(np.eye(4), (len(rows), 1, 1)), "poses")[0]
     shelf = ShapeList([shape])
@@ -32,14 +32,14 @@ def listed(corners: Any, shape: Any, poses: Any) -> ListedPairs:
 
 
 def spread_over(corners: Any) -> Any:
-    """Return points all over a triangle."""
-    u, v = (each.ravel() for each in np.meshgrid(_FINE, _FINE))
+    """Return points spread over a triangle."""
+    u, v = (axis.ravel() for axis in np.meshgrid(_FINE, _FINE))
     u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
     return corners[0] + u[:, None] * (corners[1] - corners[0]) + v[:, None] * (corners[2] - corners[0])
 
 
 def nearest_by_points(points: Any, ends: Any) -> float:
-    """Return how far the nearest of some points is from a segment."""
+    """Return the distance of the nearest of some points from a segment."""
     way = ends[1] - ends[0]
     t = np.clip((points - ends[0]) @ way / max(way @ way, 1e-300), 0.0, 1.0)
     return float(np.linalg.norm(points - ends[0] - t[:, None] * way, axis=1).min())
@@ -49,43 +49,43 @@ def nearest_by_points(points: Any, ends: Any) -> float:
     seed=st.integers(0, 10**6), height=st.sampled_from([0.0, 0.2, 2.0]), straight=st.booleans(),
     flat=st.sampled_from([1.0, 1e-3, 0.0]),
 )  # fmt: skip
-def test_depth_of_a_triangle_in_what_is_round(seed: int, height: float, straight: bool, flat: float) -> None:
+def test_depth_of_a_triangle_in_a_ball_or_capsule(seed: int, height: float, straight: bool, flat: float) -> None:
     rng = np.random.default_rng(seed)
     radius = float(rng.uniform(0.2, 0.8))
     shape = gk.Capsule(radius, height) if height else gk.Sphere(radius)
     corners = rng.normal(size=(3, 3)) * rng.choice([0.1, 1.0, 3.0])
     corners[2] = corners[0] + 0.3 * (corners[1] - corners[0]) + flat * (corners[2] - corners[0])
-    if straight:  # across the axis, along it, through the centre
+    if straight:  # also across the axis, along it or through the centre
         corners = np.round(corners)
     turn = None if straight else Rotation.random(rng=rng)
     pose = at(*(corners.mean(axis=0) + rng.normal(size=3) * 0.5).round(0 if straight else 9), rotation=turn)
-    found, triangle = listed(corners, shape, [pose]), gk.Triangle(corners)
-    assert len(found.pairs) == int(gk.collide(triangle, shape, None, pose))
-    if not len(found.pairs):
+    result, triangle = listed_pairs(corners, shape, [pose]), gk.Triangle(corners)
+    assert len(result.pairs) == int(gk.collide(triangle, shape, None, pose))
+    if not len(result.pairs):
         return
-    row, size = found.out[0], float(np.abs(corners).max() + np.abs(pose[:3, 3]).max() + radius + height)
-    one = gk.signed_distance(triangle, shape, None, pose)
-    assert row[0] == pytest.approx(one.distance, abs=1e-9 * size)
-    assert row[1] <= one.upper
-    assert one.lower <= row[2]
+    row, size = result.out[0], float(np.abs(corners).max() + np.abs(pose[:3, 3]).max() + radius + height)
+    single = gk.signed_distance(triangle, shape, None, pose)
+    assert row[0] == pytest.approx(single.distance, abs=1e-9 * size)
+    assert row[1] <= single.upper
+    assert single.lower <= row[2]
     assert np.linalg.norm(row[3:6]) == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(row[9:12] - row[6:9], row[0] * row[3:6], atol=1e-11 * size)
     free = at(*((1e-9 * size - row[1]) * row[3:6])) @ pose
     assert not gk.collide(triangle, shape, None, free)
     ends = [pose[:3, :3] @ (0.0, 0.0, s * height / 2) + pose[:3, 3] for s in (-1.0, 1.0)]
     core = gk.distance(triangle, gk.Segment(*ends)).distance
-    if core > 0.0:  # no point comes nearer to the axis, and the nearest of many comes near
+    if core > 0.0:  # no sample is nearer to the axis, and one is within a step
         nearest = nearest_by_points(spread_over(corners), ends)
         step = float(np.linalg.norm(corners[1:] - corners[0], axis=1).max()) * 2.0 / (len(_FINE) - 1)
         assert row[0] + radius - 1e-9 * size <= nearest <= row[0] + radius + step
 
 
-def test_what_the_axis_pierces_is_left_to_gjk_and_epa() -> None:
-    """There the way between the nearest points is none: the depth is that of all ways out."""
+def test_triangle_pierced_by_the_axis_is_left_to_gjk_and_epa() -> None:
+    """The nearest points coincide, so the depth is that of the shortest separating translation."""
     corners = np.array([(-1.0, -1.0, 0.0), (2.0, -1.0, 0.0), (-1.0, 2.0, 0.0)])
     shape = gk.Capsule(0.25, 2.0)
     for pose in (np.eye(4), at(0.0, 0.0, 0.5), at(0.3, -0.2, 0.1, rotation=Rotation.from_rotvec((0.3, 0.2, 0.0)))):
-        (row,) = listed(corners, shape, [pose]).out
+        (row,) = listed_pairs(corners, shape, [pose]).out
         assert row[0] == pytest.approx(gk.signed_distance(gk.Triangle(corners), shape, None, pose).distance, abs=1e-12)
         assert row[0] < -0.25
 
@@ -94,9 +94,7 @@ def test_what_the_axis_pierces_is_left_to_gjk_and_epa() -> None:
     seed=st.integers(0, 10**6), height=st.sampled_from([0.0, 0.5, 2.0]), scale=st.sampled_from([1e-6, 1.0, 1e6]),
     kind=st.sampled_from(["any", "needle", "spike", "flat", "lattice"]),
 )  # fmt: skip
-def test_bounds_of_the_distance_of_a_triangle_and_what_is_round_hold(
-    seed: int, height: float, scale: float, kind: str
-) -> None:
+def test_distance_bounds_of_a_triangle_and_a_ball_or_capsule(seed: int, height: float, scale: float, kind: str) -> None:
     rng = np.random.default_rng(seed)
     corners, radius = rng.normal(size=(3, 3)), float(2.0 ** rng.uniform(-8.0, 0.0))
     if kind == "needle":
@@ -110,11 +108,11 @@ def test_bounds_of_the_distance_of_a_triangle_and_what_is_round_hold(
     place = np.round((corners[0] + 3.0 * rng.normal(size=3) * 2.0 ** rng.uniform(-6.0, 0.0)) * 1024.0) / 1024.0
     corners, place, radius, height = scale * corners, scale * place, scale * radius, scale * height
     shape = gk.Capsule(radius, height) if height else gk.Sphere(radius)
-    answer = gk.distance(gk.Mesh(corners, [(0, 1, 2)]), shape, None, at(*place))
-    if answer.distance == 0.0:
+    result = gk.distance(gk.Mesh(corners, [(0, 1, 2)]), shape, None, at(*place))
+    if result.distance == 0.0:
         return
     middle, half = [Fraction(float(x)) for x in place], Fraction(height) / 2
     ends = np.array([[*middle[:2], middle[2] + half * side] for side in ((-1, 1) if height else (0,))], dtype=object)
     square, ball = exact_distance2(exact(corners), ends), Fraction(radius)
-    assert (Fraction(answer.lower) + ball) ** 2 <= square <= (Fraction(answer.upper) + ball) ** 2
-    assert answer.tight
+    assert (Fraction(result.lower) + ball) ** 2 <= square <= (Fraction(result.upper) + ball) ** 2
+    assert result.tight

@@ -1,4 +1,4 @@
-"""Bounds by the planes of a convex mesh, against points by the thousand in plain numpy."""
+"""Depth bounds by the planes of a convex mesh, compared with many sampled points in plain numpy."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def hull_mesh(seed: int, count: int = 20) -> gk.Mesh:
 
 
 def depth_in(mesh: gk.Mesh, points: np.ndarray) -> np.ndarray:
-    """How deep points lie inside a convex mesh, by each of its faces; negative outside."""
+    """Return the depth of points inside a convex mesh by its face planes; negative outside."""
     v = mesh.vertices[mesh.faces]
     n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
     n /= np.linalg.norm(n, axis=1, keepdims=True)
@@ -26,7 +26,7 @@ def depth_in(mesh: gk.Mesh, points: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_bounds_by_planes_hold_and_are_met(seed: int) -> None:
+def test_plane_bounds_contain_sampled_depths(seed: int) -> None:
     mesh, rng = hull_mesh(seed), np.random.default_rng(seed)
     planes = planes_of(mesh)
     assert len(planes) == len(mesh.faces)
@@ -47,22 +47,22 @@ def test_bounds_by_planes_hold_and_are_met(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
-def test_a_surface_inside_a_convex_mesh_is_enclosed(seed: int, size: float) -> None:
+def test_depth_of_inner_surface_is_bounded(seed: int, size: float) -> None:
     rng = np.random.default_rng(seed)
     host, guest = hull_mesh(seed).scaled(size), hull_mesh(seed + 10, 12).scaled(size)
     row = IDENTITY[0].copy()
     row[9:12] = size * rng.normal(size=3) * 0.5
-    found = inner(host, guest, row, 1e-14 * size, 1e-2, 20_000, 0.0)
+    result = inner(host, guest, row, 1e-14 * size, 1e-2, 20_000, 0.0)
     points = np.einsum("kj,fjc->fkc", BARYCENTRIC, guest.vertices[guest.faces]).reshape(-1, 3) + row[9:12]
     deepest = max(0.0, float(depth_in(host, points).max()))
-    assert deepest <= found.upper + 1e-12 * size
-    assert found.upper <= found.lower * 1.011 + 1e-12 * size
-    if found.lower > 0.0:
-        assert depth_in(host, found.points[:1])[0] == pytest.approx(found.lower, rel=1e-9)
-        assert np.linalg.norm(found.feet[0] - found.points[0]) == pytest.approx(found.lower, rel=1e-9)
+    assert deepest <= result.upper + 1e-12 * size
+    assert result.upper <= result.lower * 1.011 + 1e-12 * size
+    if result.lower > 0.0:
+        assert depth_in(host, result.points[:1])[0] == pytest.approx(result.lower, rel=1e-9)
+        assert np.linalg.norm(result.feet[0] - result.points[0]) == pytest.approx(result.lower, rel=1e-9)
 
 
-def test_a_mesh_with_a_dent_has_no_planes() -> None:
+def test_non_convex_mesh_has_no_planes() -> None:
     vertices = np.array([(0, 0, 0), (2, 0, 0), (0, 2, 0), (0, 0, 2), (0.3, 0.3, 0.3)], dtype=float)
     dented = gk.Mesh(vertices, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 4), (2, 3, 4), (3, 1, 4)])
     assert dented.is_watertight

@@ -1,9 +1,9 @@
-"""Notes, verdicts and sentences of clash reports and their pages that tests compare word for word; each one once.
+"""Notes, verdicts and sentences of clash reports and pages that tests compare literally, each defined once.
 
-A pair of braces stands for a value that the test knows.
+A pair of braces is a placeholder for a value from the test.
 """
 
-# what is printed of results
+# repr of results
 CLASH = "<Clash {}: {}, {!r} and {!r}>"
 ASSEMBLY = "<Assembly: {} parts, in {}"
 REPORT = "<Report: {} parts, {} pairs tested, {}>"
@@ -21,7 +21,7 @@ OTHER_TIMES = "approved by ann at other times of the motion"
 THERE_AGAIN = "marked as resolved by ann, but reported again"
 NOT_CHECKED_NOW = "not checked in this run"
 
-# when a pair clashes
+# times of a clash in a motion
 DEEPEST = "deepest at {}"
 IN_CLASH = "clashing within "
 NEAR_THROUGHOUT = "equally near throughout, {} to {}"

@@ -1,4 +1,4 @@
-"""BCF there and back: what others decided comes home, also through a client that is none of ours."""
+"""BCF round trips: decisions made in other programs are read back, also through an independent client."""
 
 import json
 import zipfile
@@ -26,18 +26,18 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 def decided():
     report = three_cubes()
-    one, two = report.clashes
-    triage = Triage().marked(one, state="active", assignee="bob", by="ann", at=EARLY)
-    triage = triage.commented(one, f"{EVIL} pressed in\nsince May", by="ann", at=EARLY)
+    hard, near = report.clashes
+    triage = Triage().marked(hard, state="active", assignee="bob", by="ann", at=EARLY)
+    triage = triage.commented(hard, f"{EVIL} pressed in\nsince May", by="ann", at=EARLY)
     view = View(EARLY, "ann", "from below", "12345678-1234-4321-8765-123456789abc", (0.0, 0.0, -40.0), (1.0, 0.0, 0.0),
                 (0.0, 1.0, 0.0), (((5.0, 0.0, 0.0), (1.0, 0.0, 0.0)),), "mm")  # fmt: skip
-    triage = Triage({**triage.issues, one.id: replace(triage.issue(one), views=(view,))})
+    triage = Triage({**triage.issues, hard.id: replace(triage.issue(hard), views=(view,))})
     report.triage = triage
-    return report, one, two
+    return report, hard, near
 
 
 def changed(path, *changes):
-    """Write a file anew with some words in its topics replaced."""
+    """Rewrite a file with some texts in its topics replaced; return its path."""
     with zipfile.ZipFile(path) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     for name, old, new in changes:
@@ -50,12 +50,12 @@ def changed(path, *changes):
 
 
 @pytest.mark.parametrize("words", [sentences.NO_NAME, "unknown"])
-def test_an_author_who_gave_no_name_is_told_as_such_and_is_none_on_the_way_back(tmp_path, words):
-    report, one, _two = decided()
-    report.triage = Triage().marked(one, state="active", by="", at=EARLY).commented(one, "why?", by="", at=EARLY)
+def test_missing_author_survives_a_round_trip(tmp_path, words):
+    report, hard, _near = decided()
+    report.triage = Triage().marked(hard, state="active", by="", at=EARLY).commented(hard, "why?", by="", at=EARLY)
     path = tmp_path / "a.bcf"
     to_bcf(report, path, NOW)
-    markup = f"{guid(one.id)}/markup.bcf"
+    markup = f"{guid(hard.id)}/markup.bcf"
     authors = [(markup, f"<{tag}>{sentences.NO_NAME}<", f"<{tag}>{words}<") for tag in ("Author", "ModifiedAuthor")]
     (issue,) = read_bcf(changed(path, *authors), report).triage.issues.values()
     assert [comment.by for comment in issue.comments] == [""]
@@ -64,19 +64,19 @@ def test_an_author_who_gave_no_name_is_told_as_such_and_is_none_on_the_way_back(
     assert (issue.state.value, issue.state.by) == ("active", "")
 
 
-def test_what_nobody_changed_changes_nothing(tmp_path):
-    report, one, _two = decided()
+def test_unchanged_file_changes_nothing(tmp_path):
+    report, hard, _near = decided()
     to_bcf(report, tmp_path / "a.bcf", NOW)
     read = read_bcf(tmp_path / "a.bcf", report)
     assert read.notes == ()
-    assert set(read.triage.issues) == {one.id}
-    assert read.triage.issues[one.id].state is None
-    # what was decided here meanwhile stays
-    later = report.triage.marked(one, state="approved", by="cy", at=LATE)
-    assert later.merged(read.triage).issues[one.id].state.value == "approved"
-    # and a triage that was lost comes back whole
-    ours, report.triage = report.triage.issues[one.id], None
-    back = read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id]
+    assert set(read.triage.issues) == {hard.id}
+    assert read.triage.issues[hard.id].state is None
+    # decisions made here in the meantime are kept
+    later = report.triage.marked(hard, state="approved", by="cy", at=LATE)
+    assert later.merged(read.triage).issues[hard.id].state.value == "approved"
+    # a lost triage is restored completely
+    ours, report.triage = report.triage.issues[hard.id], None
+    back = read_bcf(tmp_path / "a.bcf", report).triage.issues[hard.id]
     assert (back.state.value, back.state.at, back.state.by) == ("active", EARLY, "ann")
     assert [(item.at, item.by, item.text, item.id) for item in back.comments] == [
         (item.at, item.by, item.text, item.id) for item in ours.comments
@@ -87,86 +87,86 @@ def test_what_nobody_changed_changes_nothing(tmp_path):
     way = np.subtract(was.target, was.eye)
     back = np.subtract(view.target, view.eye)
     np.testing.assert_allclose(back / np.linalg.norm(back), way / np.linalg.norm(way))
-    # the target, which BCF lacks, is as far as the finding
-    assert np.linalg.norm(back) * 1000 == pytest.approx(np.subtract(one.point, was.eye) @ way / np.linalg.norm(way))
+    # BCF has no target, so it is placed at the distance of the finding
+    assert np.linalg.norm(back) * 1000 == pytest.approx(np.subtract(hard.point, was.eye) @ way / np.linalg.norm(way))
     np.testing.assert_allclose(np.array(view.planes[0][0]) * 1000, was.planes[0][0])
     assert view.planes[0][1] == (1.0, 0.0, 0.0)
 
 
-def test_a_view_comes_back_as_it_was_and_a_changed_view_keeps_its_name(tmp_path):
-    report, one, _two = decided()
-    path, view = tmp_path / "a.bcf", report.triage.issues[one.id].views[0]
+def test_view_survives_and_moved_view_keeps_its_name(tmp_path):
+    report, hard, _near = decided()
+    path, view = tmp_path / "a.bcf", report.triage.issues[hard.id].views[0]
     to_bcf(report, path, NOW)
-    assert read_bcf(path, report).triage.issues[one.id].views == (view,)
-    changed(path, (f"{guid(one.id)}/viewpoint-1.bcfv", "<Z>-0.04</Z>", "<Z>-0.05</Z>"))
-    (moved,) = read_bcf(path, report).triage.issues[one.id].views
+    assert read_bcf(path, report).triage.issues[hard.id].views == (view,)
+    changed(path, (f"{guid(hard.id)}/viewpoint-1.bcfv", "<Z>-0.04</Z>", "<Z>-0.05</Z>"))
+    (moved,) = read_bcf(path, report).triage.issues[hard.id].views
     assert (moved.name, moved.id, moved.eye) == (view.name, view.id, (0.0, 0.0, -0.05))
     assert np.linalg.norm(np.subtract(moved.target, moved.eye)) == pytest.approx(
         1e-3 * np.linalg.norm(np.subtract(view.target, view.eye))
     )
 
 
-def test_a_deleted_comment_is_not_exported(tmp_path):
-    report, one, _two = decided()
-    issue = report.triage.issues[one.id]
+def test_deleted_comment_is_not_exported(tmp_path):
+    report, hard, _near = decided()
+    issue = report.triage.issues[hard.id]
     deleted = replace(issue.comments[0], text="", at=LATE)
-    report.triage = report.triage.merged(Triage({one.id: replace(issue, comments=(deleted,))}))
-    assert report.triage.issues[one.id].comments == (deleted,)
+    report.triage = report.triage.merged(Triage({hard.id: replace(issue, comments=(deleted,))}))
+    assert report.triage.issues[hard.id].comments == (deleted,)
     to_bcf(report, tmp_path / "a.bcf", NOW)
-    assert read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id].comments == ()
+    assert read_bcf(tmp_path / "a.bcf", report).triage.issues[hard.id].comments == ()
 
 
-def test_no_topic_is_changed_before_it_was_made(tmp_path):
-    """Though the file is written long after the decisions."""
-    report, one, two = decided()
+def test_topic_creation_precedes_modification(tmp_path):
+    """CreationDate is at most ModifiedDate, even when the file is written long after the decisions."""
+    report, hard, near = decided()
     to_bcf(report, tmp_path / "a.bcf", datetime(2026, 6, 1, tzinfo=UTC))
     with zipfile.ZipFile(tmp_path / "a.bcf") as archive:
-        first, other = (
-            ElementTree.fromstring(archive.read(f"{guid(clash.id)}/markup.bcf")).find("Topic") for clash in (one, two)
+        marked, unmarked = (
+            ElementTree.fromstring(archive.read(f"{guid(clash.id)}/markup.bcf")).find("Topic") for clash in (hard, near)
         )
-    assert (first.findtext("CreationDate"), first.findtext("ModifiedDate")) == (EARLY, EARLY)
-    assert (other.findtext("CreationDate"), other.find("ModifiedDate")) == ("2026-06-01T00:00:00Z", None)
+    assert (marked.findtext("CreationDate"), marked.findtext("ModifiedDate")) == (EARLY, EARLY)
+    assert (unmarked.findtext("CreationDate"), unmarked.find("ModifiedDate")) == ("2026-06-01T00:00:00Z", None)
 
 
 @pytest.mark.parametrize("dated", [True, False])
-def test_a_change_counts_from_when_the_file_says_or_from_now(tmp_path, dated):
-    report, one, _two = decided()
+def test_change_has_the_date_of_the_file_or_now(tmp_path, dated):
+    report, hard, _near = decided()
     to_bcf(report, tmp_path / "a.bcf", NOW)
-    name = f"{guid(one.id)}/markup.bcf"
+    name = f"{guid(hard.id)}/markup.bcf"
     date = [(name, f"<ModifiedDate>{EARLY}", f"<ModifiedDate>{LATE}")] if dated else []
     changed(tmp_path / "a.bcf", (name, 'TopicStatus="Active"', 'TopicStatus="Resolved"'), *date)
-    mark = read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id].state
+    mark = read_bcf(tmp_path / "a.bcf", report).triage.issues[hard.id].state
     assert mark.value == "resolved"
     assert mark.at == LATE if dated else mark.at > LAST
-    # a change of Tuesday that comes home on Thursday does not undo what was decided on Wednesday
-    later = report.triage.marked(one, state="approved", by="cy", at=LAST)
-    state = later.merged(read_bcf(tmp_path / "a.bcf", report).triage).issues[one.id].state.value
+    # a change dated Tuesday that arrives on Thursday does not override a decision of Wednesday
+    later = report.triage.marked(hard, state="approved", by="cy", at=LAST)
+    state = later.merged(read_bcf(tmp_path / "a.bcf", report).triage).issues[hard.id].state.value
     assert state == ("approved" if dated else "resolved")
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_what_is_approved_elsewhere_is_approved_as_deep_as_it_is_here(tmp_path, lost):
-    """Also where nothing was decided here, or it was lost."""
-    report, one, _two = decided()
+def test_approval_from_bcf_stores_current_distance(tmp_path, lost):
+    """An approval from BCF stores the current distance, also when no triage exists here."""
+    report, hard, _near = decided()
     if lost:
         report.triage = None
     to_bcf(report, tmp_path / "a.bcf", NOW)
-    name = f"{guid(one.id)}/markup.bcf"
+    name = f"{guid(hard.id)}/markup.bcf"
     status = "Open" if lost else "Active"
     changed(tmp_path / "a.bcf", (name, f'TopicStatus="{status}"', 'TopicStatus="Approved"'))
     read = read_bcf(tmp_path / "a.bcf", report).triage
-    mark = read.issues[one.id].state
-    assert (mark.value, mark.distance, mark.unit) == ("approved", one.distance, report.unit)
-    assert taken_up(read, one, report.unit).status == "ignored"
-    deeper = taken_up(read, replace(one, distance=2 * one.distance), report.unit)
+    mark = read.issues[hard.id].state
+    assert (mark.value, mark.distance, mark.unit) == ("approved", hard.distance, report.unit)
+    assert taken_up(read, hard, report.unit).status == "ignored"
+    deeper = taken_up(read, replace(hard, distance=2 * hard.distance), report.unit)
     assert (deeper.status, "deeper now" in deeper.note) == ("new", True)
 
 
-def test_topics_of_others_and_words_of_others_are_told(tmp_path):
-    report, one, _two = decided()
+def test_unknown_topics_and_statuses_are_noted(tmp_path):
+    report, clash, _ = decided()
     file = tmp_path / "a.bcf"
     to_bcf(report, file, NOW)
-    changed(file, (f"{guid(one.id)}/markup.bcf", 'TopicStatus="Active"', 'TopicStatus="Parked"'))
+    changed(file, (f"{guid(clash.id)}/markup.bcf", 'TopicStatus="Active"', 'TopicStatus="Parked"'))
     hard, near = (
         sentences.TITLE.format(*row)
         for row in (("hard", "frame", "press/ram"), ("clearance", "press/ram", "press/pin"))
@@ -174,32 +174,32 @@ def test_topics_of_others_and_words_of_others_are_told(tmp_path):
     states = "accepted, active, approved, assigned, closed, done, ignored, in progress, new, open, reopened, resolved"
     (note,) = read_bcf(file, report).notes
     assert_names(note, str(file), f"'{hard}'", "'Parked'", states)
-    other = three_cubes(names=("x", "y", "z"))
-    for note, title in zip(sorted(read_bcf(file, other).notes), (near, hard), strict=True):
+    unrelated = three_cubes(names=("x", "y", "z"))
+    for note, title in zip(sorted(read_bcf(file, unrelated).notes), (near, hard), strict=True):
         assert_names(note, str(file), f"'{title}'")
-    changed(file, (f"{guid(one.id)}/markup.bcf", 'TopicStatus="Parked"', 'TopicStatus="ignored"'))
+    changed(file, (f"{guid(clash.id)}/markup.bcf", 'TopicStatus="Parked"', 'TopicStatus="ignored"'))
     assert read_bcf(file, report).notes == ()
 
 
-def test_hostile_words_go_there_and_back(tmp_path):
+def test_html_in_decisions_survives_a_round_trip(tmp_path):
     report = three_cubes()
-    one = report.clashes[0]
-    report.triage = Triage().marked(one, state="reviewed", assignee=EVIL, by=ENDING, at=EARLY)
-    report.triage = report.triage.commented(one, ENDING, by=EVIL, at=EARLY)
+    hard = report.clashes[0]
+    report.triage = Triage().marked(hard, state="reviewed", assignee=EVIL, by=ENDING, at=EARLY)
+    report.triage = report.triage.commented(hard, ENDING, by=EVIL, at=EARLY)
     to_bcf(report, tmp_path / "a.bcf", NOW)
     report.triage = None
-    back = read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id]
+    back = read_bcf(tmp_path / "a.bcf", report).triage.issues[hard.id]
     assert back.comments[0].by == EVIL
     assert back.comments[0].text == legal(ENDING)
 
 
-def test_a_picture_is_in_the_file(tmp_path):
-    report, one, two = decided()
-    to_bcf(report, tmp_path / "a.bcf", NOW, snapshot=lambda clash: PNG if clash.id == one.id else None)
+def test_snapshot_is_in_the_file(tmp_path):
+    report, hard, near = decided()
+    to_bcf(report, tmp_path / "a.bcf", NOW, snapshot=lambda clash: PNG if clash.id == hard.id else None)
     with zipfile.ZipFile(tmp_path / "a.bcf") as archive:
-        assert archive.read(f"{guid(one.id)}/snapshot.png") == PNG
-        assert b"<Snapshot>snapshot.png</Snapshot>" in archive.read(f"{guid(one.id)}/markup.bcf")
-        assert f"{guid(two.id)}/snapshot.png" not in archive.namelist()
+        assert archive.read(f"{guid(hard.id)}/snapshot.png") == PNG
+        assert b"<Snapshot>snapshot.png</Snapshot>" in archive.read(f"{guid(hard.id)}/markup.bcf")
+        assert f"{guid(near.id)}/snapshot.png" not in archive.namelist()
 
 
 VERSION = ("bcf.version", '<Version VersionId="2.1"/>')
@@ -223,7 +223,7 @@ BOMB = '<!DOCTYPE a [<!ENTITY b "' + "c" * 100 + '">]><Markup>&b;</Markup>'
         ),
     ],
 )
-def test_damaged_files_are_refused_in_words(tmp_path, entries, why):
+def test_damaged_files_raise_with_cause(tmp_path, entries, why):
     report = three_cubes()
     path = tmp_path / "a.bcf"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -235,7 +235,7 @@ def test_damaged_files_are_refused_in_words(tmp_path, entries, why):
         read_bcf(path, report)
 
 
-def test_what_is_no_archive_is_refused(tmp_path):
+def test_files_other_than_archives_raise(tmp_path):
     with pytest.raises(FileError, match=r"none\.bcf"):
         read_bcf(tmp_path / "none.bcf", three_cubes())
     for data in (b"", b"PK", b"not a zip", json.dumps({}).encode()):
@@ -243,32 +243,32 @@ def test_what_is_no_archive_is_refused(tmp_path):
         with pytest.raises(ParseError, match=r"bad\.bcf.*zip"):
             read_bcf(tmp_path / "bad.bcf", three_cubes())
     to_bcf(three_cubes(), tmp_path / "cut.bcf")
-    whole = (tmp_path / "cut.bcf").read_bytes()
-    for size in range(0, len(whole), 97):
-        (tmp_path / "cut.bcf").write_bytes(whole[:size])
+    data_of_file = (tmp_path / "cut.bcf").read_bytes()
+    for size in range(0, len(data_of_file), 97):
+        (tmp_path / "cut.bcf").write_bytes(data_of_file[:size])
         with pytest.raises(ParseError):
             read_bcf(tmp_path / "cut.bcf", three_cubes())
 
 
-def test_names_that_climb_out_are_not_followed(tmp_path):
-    report, one, _two = decided()
+def test_paths_outside_the_archive_are_ignored(tmp_path):
+    report, hard, _near = decided()
     to_bcf(report, tmp_path / "a.bcf", NOW)
-    topic = guid(one.id)
+    topic = guid(hard.id)
     changed(tmp_path / "a.bcf", (f"{topic}/markup.bcf", "viewpoint-1.bcfv", "../../../etc/passwd"))
-    assert read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id].views == ()
+    assert read_bcf(tmp_path / "a.bcf", report).triage.issues[hard.id].views == ()
 
 
 @pytest.mark.full
-def test_a_client_that_is_none_of_ours_reads_and_writes_it(tmp_path):
+def test_round_trip_through_independent_client(tmp_path):
     import bcf.v2.bcfxml as client
     import bcf.v2.model as model
     from xsdata.models.datatype import XmlDateTime
 
-    report, one, two = decided()
+    report, hard, near = decided()
     to_bcf(report, tmp_path / "ours.bcf", NOW, snapshot=lambda clash: PNG)
     with client.BcfXml.load(tmp_path / "ours.bcf") as read:
         assert set(read.topics) == {guid(clash.id) for clash in report.clashes}
-        handler = read.topics[guid(one.id)]
+        handler = read.topics[guid(hard.id)]
         topic = handler.topic
         assert (topic.topic_status, topic.assigned_to, topic.title) == (
             "Active",
@@ -298,16 +298,16 @@ def test_a_client_that_is_none_of_ours_reads_and_writes_it(tmp_path):
         read.save(tmp_path / "theirs.bcf")
     back = read_bcf(tmp_path / "theirs.bcf", report)
     assert back.notes == ()
-    issue = report.triage.merged(back.triage).issues[one.id]
+    issue = report.triage.merged(back.triage).issues[hard.id]
     assert (issue.state.value, issue.state.by, issue.state.at) == ("resolved", "dee", LATE)
     assert issue.assignee.value == "dee"
     assert [item.text for item in issue.comments] == [f"{EVIL} pressed in\nsince May", "done"]
-    assert [view.id for view in issue.views] == [report.triage.issues[one.id].views[0].id]
-    assert two.id not in back.triage.issues
+    assert [view.id for view in issue.views] == [report.triage.issues[hard.id].views[0].id]
+    assert near.id not in back.triage.issues
 
 
-def test_a_file_of_more_topics_than_are_read_is_not_written(tmp_path, monkeypatch):
-    report, _one, _two = decided()
+def test_file_beyond_reader_limits_raises(tmp_path, monkeypatch):
+    report, _hard, _near = decided()
     path = tmp_path / "a.bcf"
     to_bcf(report, path, NOW)
     written = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Every form of a report is the same, but for times, in whatever order files, parts and sides come."""
+"""All report formats are equal up to times, for any order of files, parts and selections."""
 
 import json
 import random
@@ -20,7 +20,7 @@ FORMS = ("json", "jsonl", "csv", "md", "xml", "glb")
 
 @pytest.fixture(scope="module")
 def parts():
-    """A dozen parts of the gearbox: some clash, some touch."""
+    """Load a dozen parts of the gearbox, some of which clash or touch."""
     loaded = gk.clash.Assembly.load(GEARBOX).parts
     meshes = {part.name.rpartition("/")[2]: part.mesh for part in loaded}
     return {name: mesh for k, (name, mesh) in enumerate(meshes.items()) if name in CLASHING or k % 4 == 0}
@@ -28,7 +28,7 @@ def parts():
 
 @pytest.fixture(scope="module")
 def files(parts, tmp_path_factory):
-    """They as files, one that is broken, and two of equal names."""
+    """Write the parts to files; one file is broken, and two files have equal names."""
     folder = tmp_path_factory.mktemp("parts")
     for k, (name, mesh) in enumerate(parts.items()):
         path = folder / ("sub" if k % 3 == 0 else "") / f"{name}.{'stl' if k % 2 else 'ply'}"
@@ -41,7 +41,7 @@ def files(parts, tmp_path_factory):
 
 @pytest.fixture
 def written(tmp_path):
-    """Write all forms of a check, and return them without their times."""
+    """Return a function that writes all formats of a check and returns their contents without times."""
     numbers = count()
 
     def write(*argv):
@@ -81,7 +81,7 @@ def timeless(path):
 
 
 @pytest.mark.full
-def test_files_in_any_order_on_any_number_of_threads(written, files):
+def test_order_of_files_and_threads_change_nothing(written, files):
     first = written(*files, "--unit", "m", "--clearance", "1mm")
     document = first["r.json"]
     assert document["counts"]["hard"] > 0
@@ -98,8 +98,8 @@ def test_files_in_any_order_on_any_number_of_threads(written, files):
 
 
 @pytest.mark.full
-def test_parts_of_one_file_in_any_order(written, parts, tmp_path):
-    path, found = tmp_path / "whole.glb", []
+def test_order_of_parts_changes_nothing(written, parts, tmp_path):
+    path, results = tmp_path / "whole.glb", []
     for seed in (None, 4, 5):
         names = list(parts)
         if seed is not None:
@@ -109,20 +109,20 @@ def test_parts_of_one_file_in_any_order(written, parts, tmp_path):
             mesh = trimesh.Trimesh(parts[name].vertices, parts[name].faces, process=False)
             scene.add_geometry(mesh, node_name=name, geom_name=name)
         path.write_bytes(scene.export(file_type="glb"))
-        found.append(written(path))
-        for item in found[-1]["r.json"]["inputs"] + [found[-1]["r.jsonl"][-1]["inputs"][0]]:
-            assert len(item.pop("sha256")) == 64  # it is another file
-        found[-1]["p.html"] = re.sub("sha256 [0-9a-f]{64}", "", found[-1]["p.html"])
-    assert found[0] == found[1] == found[2]
+        results.append(written(path))
+        for item in results[-1]["r.json"]["inputs"] + [results[-1]["r.jsonl"][-1]["inputs"][0]]:
+            assert len(item.pop("sha256")) == 64  # the hash differs with the order of parts
+        results[-1]["p.html"] = re.sub("sha256 [0-9a-f]{64}", "", results[-1]["p.html"])
+    assert results[0] == results[1] == results[2]
 
 
 @pytest.mark.full
-def test_the_two_selections_swapped(written, files):
-    one, two = (
+def test_swapped_selections_change_nothing(written, files):
+    first, swapped = (
         written(*files, "--unit", "m", *sides) for sides in (("--a", "bolt*", "--b", "*"), ("--b", "bolt*", "--a", "*"))
     )
-    assert one["r.json"]["pairs_total"] > 5
-    for document in (one["r.json"], two["r.json"], one["r.jsonl"][-1], two["r.jsonl"][-1]):
+    assert first["r.json"]["pairs_total"] > 5
+    for document in (first["r.json"], swapped["r.json"], first["r.jsonl"][-1], swapped["r.jsonl"][-1]):
         assert {document["settings"].pop(key) for key in "ab"} == {"bolt*", "*"}
-    one.pop("p.html"), two.pop("p.html")  # it shows the settings
-    assert one == two
+    first.pop("p.html"), swapped.pop("p.html")  # the page shows the settings
+    assert first == swapped

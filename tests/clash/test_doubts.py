@@ -1,4 +1,4 @@
-"""Lengths that were most likely given in another unit are told of."""
+"""Lengths that are probably in another unit are noted."""
 
 import pytest
 from words import assert_names
@@ -12,33 +12,33 @@ PINS = [gk.Mesh(0.1 * CUBE.vertices + (x, 0, 0), CUBE.faces) for x in (0.0221, 0
 PARTS = Assembly.of({"block": gk.Mesh(*CUBE[:2]), "pin": PINS[0], "far pin": PINS[1]}, "m")
 
 
-def test_a_clearance_larger_than_every_part_and_a_tolerance_larger_than_one_are_told():
+def test_clearance_and_tolerance_beyond_part_size_are_noted():
     assert check(PARTS, 0.05, 0.005).notes == ()
-    (said,) = check(PARTS, 0.5).notes
-    assert_names(said, "clearance 500 mm", "block", "69.3 mm", "0.5mm")
-    (said,) = check(PARTS, tolerance=0.01).notes
-    assert_names(said, "tolerance 10 mm", "far pin", "6.93 mm")
+    (note,) = check(PARTS, 0.5).notes
+    assert_names(note, "clearance 500 mm", "block", "69.3 mm", "0.5mm")
+    (note,) = check(PARTS, tolerance=0.01).notes
+    assert_names(note, "tolerance 10 mm", "far pin", "6.93 mm")
     plain = Assembly.of({part.name: gk.Mesh(part.mesh.vertices, part.mesh.faces) for part in PARTS.parts})
-    (said,) = check(plain, 0.5).notes
-    assert_names(said, "clearance 0.5 ", "state no unit", "unit=", "--unit")
+    (note,) = check(plain, 0.5).notes
+    assert_names(note, "clearance 0.5 ", "state no unit", "unit=", "--unit")
 
 
-def test_a_large_tolerance_is_told_with_its_unit_and_the_option_that_gives_another():
+def test_large_tolerance_is_noted_with_unit_and_option():
     far = gk.Mesh(0.1 * CUBE.vertices + (5000, 0, 0), CUBE.faces)
     parts = {**{part.name: part.mesh for part in PARTS.parts}, "p": far, "q": far}
-    (said,) = (note for note in check(Assembly.of(parts, "m")).notes if "tolerance of" in note)
-    assert_names(said, " mm for ", "--tolerance", "tolerance=")
+    (message,) = (note for note in check(Assembly.of(parts, "m")).notes if "tolerance of" in note)
+    assert_names(message, " mm for ", "--tolerance", "tolerance=")
 
 
 @pytest.mark.parametrize(("out", "doubted"), [(0.05, False), (50.0, True)])
-def test_a_way_far_out_of_the_assembly_is_told(out, doubted):
+def test_motion_far_beyond_assembly_is_noted(out, doubted):
     notes = check(PARTS, motion=Movement({"pin": gk.Motion.translation(None, (0, 0, out))})).notes
     assert len(notes) == doubted
     if doubted:
         assert_names(notes[0], "pin", "50000 mm", "134 mm")
 
 
-def test_an_axis_far_from_the_assembly_is_told_though_the_turn_comes_back(tmp_path):
+def test_distant_axis_of_a_full_turn_is_noted(tmp_path):
     file = tmp_path / "turn.toml"
     joint = '[[joint]]\nname = "j"\nkind = "revolute"\nchild = "pin"\npoint = [0, 20, 0]\ndrive = [0, 360]\n'
     file.write_text(joint)
@@ -49,20 +49,20 @@ def test_an_axis_far_from_the_assembly_is_told_though_the_turn_comes_back(tmp_pa
     assert check(PARTS, motion=file).notes == ()
 
 
-def test_a_motion_file_is_told_of_where_it_has_lengths_in_no_unit(tmp_path):
+def test_motion_file_with_lengths_but_no_unit_is_noted(tmp_path):
     file = tmp_path / "a.toml"
-    for text, told in (
+    for text, noted in (
         ('[[part]]\nparts = "pin"\nangular = [0, 0, 90]\n', False),
         ('[[part]]\nparts = "pin"\nlinear = [0, 0, 0.1]\n', True),
         ('[[joint]]\nname = "j"\nkind = "revolute"\nchild = "pin"\ndrive = [0, 360]\n', False),
         ('[[joint]]\nname = "j"\nkind = "prismatic"\nchild = "pin"\ndrive = [0, 1]\n', True),
     ):
         file.write_text(text)
-        assert len(read_motion(file, "m").notes) == told
+        assert len(read_motion(file, "m").notes) == noted
         assert read_motion(file).notes == ()
 
 
-def test_an_empty_motion_file_is_told_what_to_write(tmp_path):
+def test_empty_motion_file_raises_with_remedy(tmp_path):
     (tmp_path / "a.toml").write_text("")
     with pytest.raises(ParseError, match=r"a\.toml.*\[\[part\]\].*\[\[joint\]\]"):
         read_motion(tmp_path / "a.toml")

@@ -1,4 +1,4 @@
-"""What a pair takes depends on what is near both parts, not on how many triangles one of them has elsewhere."""
+"""The cost of a pair depends on the triangles near both parts, not on the number of distant triangles."""
 
 import tracemalloc
 
@@ -13,9 +13,9 @@ pytest.importorskip("manifold3d")
 
 
 @pytest.mark.parametrize(("down", "kind"), [(0.0, "touch"), (0.01, "hard")])
-def test_memory_of_a_pair_does_not_grow_with_far_triangles(down: float, kind: str) -> None:
+def test_memory_does_not_grow_with_distant_triangles(down: float, kind: str) -> None:
     ring = trimesh.creation.annulus(1.0, 2.0, 1.0, sections=32)
-    taken = []
+    peaks = []
     for _ in range(2):
         ring = ring.subdivide()
         big = gk.Mesh(ring.vertices, ring.faces)
@@ -28,11 +28,11 @@ def test_memory_of_a_pair_does_not_grow_with_far_triangles(down: float, kind: st
         hulls = gk.signed_distance(small.hull(), big.hull(), None, m)
         decider = Decider(0.0, 1e-6, {})
         row = np.concatenate([m[:3, :3].ravel(), m[:3, 3]])
-        decider.decide(small, big, hulls, row)  # what is learnt of a part is kept for its next pair
+        decider.decide(small, big, hulls, row)  # the first call caches data of the parts
         tracemalloc.start()
-        found = decider.decide(small, big, hulls, row)
-        taken.append(tracemalloc.get_traced_memory()[1])
+        decision = decider.decide(small, big, hulls, row)
+        peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert found is not None
-        assert found.kind == kind
-    assert taken[1] < 1.5 * taken[0]  # of four times as many triangles
+        assert decision is not None
+        assert decision.kind == kind
+    assert peaks[1] < 1.5 * peaks[0]  # although the second run has four times as many triangles

@@ -1,4 +1,4 @@
-"""Lengths are read in one unit everywhere, and names have the room that numbers do not need."""
+"""Lengths are shown in one unit everywhere, and names get the space that numbers do not need."""
 
 from dataclasses import replace
 
@@ -24,21 +24,21 @@ from tests.clash import sentences
         ("ft", 1.0, "ft"), (None, 1.0, None), ("parsec", 1.0, "parsec"),
     ],
 )  # fmt: skip
-def test_a_thing_is_read_in_a_unit_of_its_size(unit, size, read):
+def test_display_unit_fits_the_size(unit, size, read):
     assert reading(unit, size)[0] == read
 
 
 def in_metres():
-    """Two cubes of 20 mm, 5 mm in one another, in metres as GLB files are."""
+    """Return the report of two cubes of 20 mm that overlap by 5 mm, in metres as in GLB files."""
     meshes = {"press/plate": cube((0, 0, 0), 0.02), "press/pin": cube((0.015, 0, 0), 0.02)}
     return gk.clash.check(gk.clash.Assembly.of(meshes, "m"))
 
 
 @pytest.mark.full
-def test_the_same_number_is_in_table_page_and_picture(tmp_path):
+def test_table_page_and_picture_show_the_same_number(tmp_path):
     report = in_metres()
     assert report.reading == ("mm", 1000.0)
-    assert report.to_dict()["clashes"][0]["depth"] == pytest.approx(0.005)  # what programs read is in the file's unit
+    assert report.to_dict()["clashes"][0]["depth"] == pytest.approx(0.005)  # JSON is in the unit of the file
     page = Parsed(write_page(report, tmp_path / "a.html"))
     assert page.data["unit"] == "mm"
     row = page.rows[0]
@@ -52,7 +52,7 @@ def test_the_same_number_is_in_table_page_and_picture(tmp_path):
     assert sentences.TOLERANCE_UP_TO.format("1.75e-05 mm") in report.limits
 
 
-def test_a_report_that_is_read_in_its_own_unit_is_that_report():
+def test_report_in_display_unit_is_unchanged():
     report = three_cubes()
     assert readable(report) is report
     assert readable(three_cubes(unit="<b>")).unit == "<b>"
@@ -60,13 +60,13 @@ def test_a_report_that_is_read_in_its_own_unit_is_that_report():
 
 @pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
-def test_names_have_room_and_lose_their_middle(tmp_path):
+def test_long_names_are_shortened_in_the_middle(tmp_path):
     names = tuple(f"line 4/robot cell/gripper_with_a_long_name_{end}" for end in ("left", "right", "spare"))
     report = three_cubes(names)
-    both = [report.clashes[0], finding("contained", *names[1:], severity=2, distance=-12345.678, penetration=4444.4)]
+    clashes = [report.clashes[0], finding("contained", *names[1:], severity=2, distance=-12345.678, penetration=4444.4)]
     browser = Browser(tmp_path / "profile", size=(1400, 900))
     try:
-        browser.open(write_page(three_cubes(names, clashes=tuple(both)), tmp_path / "a.html"))
+        browser.open(write_page(three_cubes(names, clashes=tuple(clashes)), tmp_path / "a.html"))
         seen = browser.evaluate("""(() => {
           const wide = (query) => document.querySelector(query).getBoundingClientRect();
           const tail = wide('#row-0 .parts div:nth-child(2) .tail'), cell = wide('#row-0 .parts');
@@ -86,17 +86,17 @@ def test_names_have_room_and_lose_their_middle(tmp_path):
 
 @pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
-def test_where_it_is_narrow_names_have_lines_of_their_own(tmp_path):
+def test_names_have_their_own_lines_in_narrow_windows(tmp_path):
     report = many(100)
     worst = replace(report.clashes[0], kind="duplicate", distance=-12345.678, distance_kind="approximate")
-    said = Triage().marked(worst, state="reviewed", by="ann").commented(worst, "why?", by="ann")
-    report = replace(report, clashes=(worst, *report.clashes[1:]), unit="mm", triage=said)
+    triage = Triage().marked(worst, state="reviewed", by="ann").commented(worst, "why?", by="ann")
+    report = replace(report, clashes=(worst, *report.clashes[1:]), unit="mm", triage=triage)
     browser = Browser(tmp_path / "profile", size=(390, 844))
     try:
         browser.open(write_page(report, tmp_path / "a.html"))
         room = "['.name', '#scroll table'].map((query) => document.querySelector(query).getBoundingClientRect().width)"
         name, table = browser.evaluate(room)
-        assert name > 0.45 * table  # the depth is at its right, at any width
+        assert name > 0.45 * table  # the depth is at the right of the name at any width
         cut = browser.evaluate(
             "[...document.querySelectorAll('#rows td, #rows .kind, #rows small, thead th, thead button')]"
             ".filter((item) => !item.closest('.parts') && item.scrollWidth > item.clientWidth + 1 && item.clientWidth)"

@@ -1,4 +1,4 @@
-"""The bounds that a report states of a distance, against rational arithmetic."""
+"""Printed bounds of a distance in clash reports, compared with rational arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gjk3d.clash.report.wording import bounds, gap
 from tests.clash.reports import finding
 
 
-def test_stated_bounds_hold_the_distance_and_its_error_exactly():
+def test_bounds_contain_distance_plus_and_minus_error():
     rng = np.random.default_rng(31)
     for distance, error in zip(rng.uniform(0.1, 1.0, 50), 10.0 ** rng.uniform(-18.0, -15.0, 50), strict=True):
         low, high = bounds(finding("clearance", "a", "b", distance=float(distance), error_bound=float(error)))
@@ -19,7 +19,7 @@ def test_stated_bounds_hold_the_distance_and_its_error_exactly():
         assert Fraction(high) >= Fraction(float(distance)) + Fraction(float(error))
 
 
-def test_the_stated_bound_of_a_depth_is_no_less_than_its_error_allows():
+def test_depth_bound_includes_its_error():
     rng = np.random.default_rng(32)
     for depth, error in zip(rng.uniform(0.1, 1.0, 50), 10.0 ** rng.uniform(-18.0, -15.0, 50), strict=True):
         more = {"depth": float(depth), "error_bound": float(error), "distance_kind": "bound"}
@@ -28,9 +28,9 @@ def test_the_stated_bound_of_a_depth_is_no_less_than_its_error_allows():
         assert -Fraction(float(depth)) + Fraction(float(error)) <= Fraction(high) < 0
 
 
-def test_a_gap_that_is_not_0_is_not_printed_as_0():
-    """Digits below the error of the files are left out, but an exact gap keeps its first digit."""
+def test_gap_above_its_error_is_not_printed_as_zero():
+    """Digits below the error of the files are omitted, but a gap above its own error bound keeps its first digit."""
     near = finding("touch", "a", "b", distance=1.0058e-4, error_bound=2.8e-12, tolerance=2.38e-4, method="gjk")
     assert gap(near, "mm", 2.38e-4) == "0.0001 mm"
     assert gap(replace(near, distance=0.0), "mm", 2.38e-4) == "0 mm"
-    assert gap(replace(near, distance=1e-13), "mm", 2.38e-4) == "0 mm"  # below its own error
+    assert gap(replace(near, distance=1e-13), "mm", 2.38e-4) == "0 mm"  # below its error bound

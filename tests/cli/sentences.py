@@ -1,6 +1,6 @@
-"""Lines of reports and tables that tests of the command line compare word for word; each one is written here once.
+"""Expected texts of the command line that tests compare word for word. Each text is defined only here.
 
-A pair of braces stands for a value that the test knows.
+A pair of braces is a placeholder for a value that the test inserts.
 """
 
 # gjk3d check and explain

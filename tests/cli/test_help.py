@@ -1,4 +1,4 @@
-"""The frame of the command line: help, versions, exit codes, what is loaded and when."""
+"""The ``gjk3d`` command: help, version, exit codes, interrupts and lazy imports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _python(*argv: str, **more):
 
 
 @pytest.mark.full
-def test_help_loads_nothing_heavy():
+def test_help_imports_no_heavy_package():
     code = """
 import sys
 from gjk3d.cli.app import main
@@ -37,21 +37,21 @@ sys.exit(f"loaded {heavy}" if heavy or code else 0)
 @pytest.mark.parametrize(
     "command", ["check", "clash", "diff", "explain", "info", "robot", "replay", "warmup", "doctor"]
 )
-def test_each_command_has_help_with_every_option_explained(run, command):
-    said = run(command, "--help")
-    assert (said.code, said.err) == (0, "")
-    assert f"gjk3d {command}" in said.out
+def test_each_command_has_help(run, command):
+    result = run(command, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"gjk3d {command}" in result.out
 
 
-def test_check_help_says_what_is_compared_and_how_poses_are_written(run):
+def test_check_help_describes_models_and_poses(run):
     words = " ".join(run("check", "--help").out.replace("│", " ").split())
     assert_names(words, "convex hull", "rotation vector", "radians", "FILE#PART")
 
 
 def test_version(run):
-    said = run("--version")
-    assert said.code == 0
-    assert said.out == f"gjk3d {gk.__version__}\n"
+    result = run("--version")
+    assert result.code == 0
+    assert result.out == f"gjk3d {gk.__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -69,83 +69,83 @@ def test_version(run):
         (["robot", "info", ""], "argument 3 is empty"),
     ],
 )
-def test_bad_usage_is_2(run, argv, message):
-    said = run(*argv)
-    assert (said.code, said.out) == (2, "")
-    assert message in said.err
-    assert "--help" in said.err
-    assert "\x1b" not in said.err
+def test_bad_usage_exits_with_2(run, argv, message):
+    result = run(*argv)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert "--help" in result.err
+    assert "\x1b" not in result.err
 
 
-def test_no_command_shows_the_help_on_stderr(run):
-    said = run()
-    assert (said.code, said.out) == (2, "")
-    assert "check" in said.err
+def test_no_command_prints_help_on_stderr(run):
+    result = run()
+    assert (result.code, result.out) == (2, "")
+    assert "check" in result.err
 
 
-def test_a_bug_is_70_with_a_trace_only_when_asked_for(run, box, monkeypatch):
+def test_bug_exits_with_70_and_traceback_only_in_debug_mode(run, box, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("oh \x1b[2J")
 
     monkeypatch.setattr(gk, "signed_distance", fail, raising=False)
     path = box()
-    said = run("check", path, path)
-    assert (said.code, said.out) == (70, "")
-    assert re.match(r"error: .*ZeroDivisionError: oh \\x1b\[2J\n", said.err)
-    assert "report" in said.err
-    assert "Traceback" not in said.err
+    result = run("check", path, path)
+    assert (result.code, result.out) == (70, "")
+    assert re.match(r"error: .*ZeroDivisionError: oh \\x1b\[2J\n", result.err)
+    assert "report" in result.err
+    assert "Traceback" not in result.err
     assert "Traceback" in run("check", path, path, "--debug").err
     monkeypatch.setenv("GJK3D_DEBUG", "1")
-    said = run("check", path, path)
-    assert said.code == 70
-    assert "Traceback" in said.err
+    result = run("check", path, path)
+    assert result.code == 70
+    assert "Traceback" in result.err
 
 
-def test_a_missing_extra_is_bad_input_and_another_import_error_is_a_bug(run, box, monkeypatch):
+def test_missing_extra_exits_with_2_other_import_error_with_70(run, box, monkeypatch):
     for message, code in (('needs lxml: pip install "gjk3d[io]"', 2), ("cannot import name 'x'", 70)):
 
         def fail(*_, message=message, **__):
             raise ImportError(message)
 
         monkeypatch.setattr(gk, "load", fail, raising=False)
-        said = run("info", box())
-        assert said.code == code
-        assert message in said.err
+        result = run("info", box())
+        assert result.code == code
+        assert message in result.err
 
 
-def test_what_the_system_refuses_is_bad_input(run, box, monkeypatch):
+def test_permission_error_exits_with_2(run, box, monkeypatch):
     def fail(*_, **__):
         raise PermissionError(13, "Permission denied", "x\x1b.stl")
 
     monkeypatch.setattr(gk, "load", fail, raising=False)
-    said = run("info", box())
-    assert (said.code, said.err) == (2, "error: Permission denied: 'x\\x1b.stl'\n")
+    result = run("info", box())
+    assert (result.code, result.err) == (2, "error: Permission denied: 'x\\x1b.stl'\n")
 
 
-def test_too_little_memory_is_bad_input(run, box, monkeypatch):
+def test_memory_error_exits_with_2(run, box, monkeypatch):
     for words in ("Unable to allocate 728. TiB", ""):
 
         def fail(*_, words=words, **__):
             raise MemoryError(words)
 
         monkeypatch.setattr(gk, "load", fail, raising=False)
-        said = run("info", box())
-        assert said.code == 2
-        assert_names(said.err, "error: ", "memory", words)
-        assert len(said.err.splitlines()) == 1
+        result = run("info", box())
+        assert result.code == 2
+        assert_names(result.err, "error: ", "memory", words)
+        assert len(result.err.splitlines()) == 1
 
 
-def test_interrupt_is_130(run, box, monkeypatch):
+def test_interrupt_exits_with_130(run, box, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(gk, "load", stop, raising=False)
-    said = run("info", box())
-    assert (said.code, said.err) == (130, "gjk3d: interrupted\n")
+    result = run("info", box())
+    assert (result.code, result.err) == (130, "gjk3d: interrupted\n")
 
 
 @pytest.mark.full
-def test_python_m_an_ascii_terminal_and_no_colour(box):
+def test_ascii_terminal_gets_escaped_text_without_colour(box):
     path = box("größe.stl")
     environment = os.environ | {"PYTHONIOENCODING": "ascii:strict", "TERM": "dumb", "FORCE_COLOR": ""}
     done = _python("-m", "gjk3d", "check", str(path), str(path), env=environment)
@@ -156,7 +156,7 @@ def test_python_m_an_ascii_terminal_and_no_colour(box):
 
 @pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
-def test_ctrl_c_in_a_process(tmp_path):
+def test_ctrl_c_stops_a_process(tmp_path):
     pipe = tmp_path / "never.stl"
     code = f"""
 import signal, sys, time, gjk3d
@@ -173,15 +173,15 @@ sys.exit(main(["info", {str(pipe)!r}]))
     ) as child:
         assert child.stdout.readline() == "reading\n"
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=30)
-    assert (child.returncode, said) == (130, "gjk3d: interrupted\n")
+        _, message = child.communicate(timeout=30)
+    assert (child.returncode, message) == (130, "gjk3d: interrupted\n")
 
 
 @pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 @pytest.mark.parametrize("name", ["cyclopts", "trimesh"])
-def test_ctrl_c_in_an_import_ends_at_once(tmp_path, name):
-    """Which would leave by a stack trace, or swallow it."""
+def test_ctrl_c_during_import_exits_with_130(tmp_path, name):
+    """An interrupt during an import prints no stack trace, and the imported module cannot swallow it."""
     (tmp_path / f"{name}.py").write_text(
         "import os, signal, time\n"
         "try:\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    pass\n"
@@ -200,9 +200,9 @@ sys.exit(main())
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "gjk3d: interrupted\n")
 
 
-def test_the_asterisks_of_a_pattern_are_told(run):
-    said = " ".join(run("clash", "--help").out.replace("│", " ").split())
-    assert "*/Storey 1/*" in said
+def test_clash_help_keeps_asterisks_of_a_pattern(run):
+    text = " ".join(run("clash", "--help").out.replace("│", " ").split())
+    assert "*/Storey 1/*" in text
 
 
 @pytest.mark.parametrize(
@@ -217,5 +217,5 @@ def test_the_asterisks_of_a_pattern_are_told(run):
         ("robot safety", ("--report --html",)),
     ],
 )
-def test_options_have_the_name_of_other_commands_too(run, command, names):
+def test_options_accept_names_from_other_commands(run, command, names):
     assert_names(run(*command.split(), "--help").out, *names)

@@ -1,4 +1,4 @@
-"""Phrases of verdicts and flaws that the tests of the exact judge compare: each is stated here only."""
+"""Phrases of verdicts and flaws that the tests of `gjk3d.exact` compare. Each phrase is written only here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REASONS = {
     "unknown form": "the exact form of a",
 }
 
-#: Whole flaws of a surface, and of a cut into groups of parts.
+#: Complete texts of the flaws of a surface and of a cut between groups of parts.
 FLAWS = {
     "no face": "there is no face",
     "a pair left out": "it leaves out a pair of parts",

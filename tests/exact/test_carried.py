@@ -1,4 +1,4 @@
-"""Certificates that answers carry: they prove both bounds by themselves, and a forged one is told from a true one."""
+"""Certificates of results: a true certificate proves the bounds without a search, and a forged one is refuted."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ QUERIES = [gk.signed_distance, gk.distance]
 NUMBERS = ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations")
 
 
-def alone(result, pose_a, pose_b):
-    """What the certificate proves without anything that the judge finds itself, held against the answer's bounds."""
+def prove_bounds(result, pose_a, pose_b):
+    """Return which bounds of the result the certificate alone proves, without a search by `verify`."""
     places = [placement(pose_rows(pose)[0][0]) for pose in (pose_a, pose_b)]
     bodies = [body_of(shape) for shape in (result.shape_a, result.shape_b)]
     difference = Difference(*(place(body, at) for body, at in zip(bodies, places, strict=True)))
@@ -44,11 +44,11 @@ def alone(result, pose_a, pose_b):
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(2))
-def test_certificates_of_every_pair_of_kinds_prove_both_bounds_by_themselves(seed):
+def test_certificate_of_each_pair_of_kinds_proves_both_bounds(seed):
     rng = np.random.default_rng(seed)
     kinds: dict[str, int] = {}
-    for one, other in PAIRS:
-        a, b = SHAPES[one], SHAPES[other]
+    for kind_a, kind_b in PAIRS:
+        a, b = SHAPES[kind_a], SHAPES[kind_b]
         shape_a, shape_b = build(a), build(b)
         poses_a, poses_b = random_poses(rng, a, b, 2)
         for query in QUERIES:
@@ -57,7 +57,7 @@ def test_certificates_of_every_pair_of_kinds_prove_both_bounds_by_themselves(see
                 plain = query(shape_a, shape_b, pose_a, pose_b)
                 for name in NUMBERS:
                     np.testing.assert_array_equal(getattr(result, name), getattr(plain, name))
-                proof = alone(result, pose_a, pose_b)
+                proof = prove_bounds(result, pose_a, pose_b)
                 kind = result.certificate.kind
                 kinds[kind] = kinds.get(kind, 0) + 1
                 assert proof.low_proven
@@ -69,16 +69,16 @@ def test_certificates_of_every_pair_of_kinds_prove_both_bounds_by_themselves(see
 
 
 @given(pairs(polytopes))
-def test_certificates_of_nasty_polytopes_are_never_taken_for_forged(pair):
-    check_nasty(pair)
+def test_certificates_of_hard_polytopes_are_accepted(pair):
+    check_hard_pair(pair)
 
 
 @given(pairs())
-def test_certificates_of_nasty_shapes_are_never_taken_for_forged(pair):
-    check_nasty(pair)
+def test_certificates_of_hard_shapes_are_accepted(pair):
+    check_hard_pair(pair)
 
 
-def check_nasty(pair):
+def check_hard_pair(pair):
     a, pose_a, b, pose_b = pair
     a, b = build(a), build(b)
     for query in QUERIES:
@@ -91,13 +91,13 @@ def check_nasty(pair):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_swapped_pairs_have_certificates_too(name):
+def test_certificates_of_swapped_pairs_prove_the_bounds(name):
     rng = np.random.default_rng(9)
     a, b = SHAPES[name], SHAPES["rounded cone"]
     for pose_a, pose_b in zip(*random_poses(rng, a, b, 6), strict=True):
         for shapes, poses in (((build(a), build(b)), (pose_a, pose_b)), ((build(b), build(a)), (pose_b, pose_a))):
             result = gk.signed_distance(*shapes, *poses, certificate=True)
-            proof = alone(result, *poses)
+            proof = prove_bounds(result, *poses)
             assert proof.low_proven
             assert proof.high_proven or result.certificate.kind == "section"
             if result.certificate.kind == "surface":
@@ -105,7 +105,7 @@ def test_swapped_pairs_have_certificates_too(name):
 
 
 def assert_outward(result):
-    """The triangles are wound outward, as seen from the origin inside."""
+    """Assert that the triangles are oriented outward from the origin, which the surface encloses."""
     certificate = result.certificate
     worlds = []
     for points, pose in ((certificate.points_a, result.pose_a), (certificate.points_b, result.pose_b)):
@@ -119,11 +119,11 @@ def assert_outward(result):
 
 
 def deep():
-    """A polytope and a curved shape in each other, both turned."""
+    """Return a rotated polytope and a rotated cylinder that overlap."""
     rng = np.random.default_rng(1)
-    turns = naive.random_rotations(rng, 2)
+    rotations = naive.random_rotations(rng, 2)
     a, b = gk.ConvexHull(rng.normal(size=(12, 3))), gk.Cylinder(0.5, 1.0)
-    return a, b, naive.pose(turns[0], (0.1, 0.2, 0.3)), naive.pose(turns[1], (0.4, 0.1, 0.2))
+    return a, b, naive.pose(rotations[0], (0.1, 0.2, 0.3)), naive.pose(rotations[1], (0.4, 0.1, 0.2))
 
 
 def boxes(x):
@@ -131,57 +131,57 @@ def boxes(x):
     return gk.Box((1, 2, 3)), gk.Box((2, 1, 1)), None, pose
 
 
-def test_kinds_and_what_they_say():
-    apart = gk.distance(*boxes(5), certificate=True).certificate
-    assert apart.kind == "weights"
-    assert len(apart.points_a) == len(apart.points_b) == len(apart.weights)
-    assert apart.weights.sum() == pytest.approx(1)
-    assert len(apart.faces) == 0
-    assert set(np.abs(apart.points_a).ravel()) <= {0.5, 1.0, 1.5}  # vertices of the box, exactly
-    assert set(np.abs(apart.points_b).ravel()) <= {0.5, 1.0}
-    assert_names(repr(apart), "weights", f"{len(apart.weights)} pairs")
+def test_certificate_kind_arrays_and_repr():
+    separated = gk.distance(*boxes(5), certificate=True).certificate
+    assert separated.kind == "weights"
+    assert len(separated.points_a) == len(separated.points_b) == len(separated.weights)
+    assert separated.weights.sum() == pytest.approx(1)
+    assert len(separated.faces) == 0
+    assert set(np.abs(separated.points_a).ravel()) <= {0.5, 1.0, 1.5}  # exact vertices of the box
+    assert set(np.abs(separated.points_b).ravel()) <= {0.5, 1.0}
+    assert_names(repr(separated), "weights", f"{len(separated.weights)} pairs")
     inside = gk.signed_distance(*boxes(0.4), certificate=True).certificate
     assert inside.kind == "surface"
-    assert len(inside.faces) == 2 * len(inside.points_a) - 4  # Euler: a closed surface
+    assert len(inside.faces) == 2 * len(inside.points_a) - 4  # Euler characteristic of a closed surface
     assert len(inside.weights) == 0
     assert_names(repr(inside), "surface", f"{len(inside.faces)} triangles", f"{len(inside.points_a)} points")
-    pin = gk.signed_distance(gk.Cylinder(1, 2), gk.Cylinder(0.5, 4), certificate=True).certificate
-    assert (pin.kind, len(pin.points_a)) == ("section", 0)
-    assert_names(repr(pin), "section", "upper bound")
+    coaxial = gk.signed_distance(gk.Cylinder(1, 2), gk.Cylinder(0.5, 4), certificate=True).certificate
+    assert (coaxial.kind, len(coaxial.points_a)) == ("section", 0)
+    assert_names(repr(coaxial), "section", "upper bound")
     plane = gk.distance(gk.Sphere(1), gk.Halfspace((0, 0, 1), -3), certificate=True).certificate
     assert plane.kind == "plane"
     assert plane.support_a.tolist() == [0, 0, 0]
     assert plane.support_b.tolist() == [0, 0, -3]
 
 
-def test_a_common_point_is_a_tetrahedron_round_the_origin():
+def test_certificate_of_zero_distance_is_a_tetrahedron():
     a, b, pose_a, pose_b = deep()
     result = gk.distance(a, b, pose_a, pose_b, certificate=True)
     assert result.upper == 0.0
     assert (result.certificate.kind, len(result.certificate.faces)) == ("surface", 4)
 
 
-def test_certificates_are_read_only_and_travel():
+def test_certificates_are_read_only_and_picklable():
     a, b, pose_a, pose_b = deep()
     result = gk.signed_distance(a, b, pose_a, pose_b, certificate=True)
     for name in result.certificate._fields[1:]:
         array = getattr(result.certificate, name)
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
-    again = pickle.loads(pickle.dumps(result))
-    for one, other in zip(again.certificate, result.certificate, strict=True):
-        np.testing.assert_array_equal(one, other)
+    unpickled = pickle.loads(pickle.dumps(result))
+    for copied, expected in zip(unpickled.certificate, result.certificate, strict=True):
+        np.testing.assert_array_equal(copied, expected)
     assert verify(copy.deepcopy(result), a, b, pose_a, pose_b)
 
 
-def test_no_certificate_is_kept_unasked():
+def test_certificate_is_none_by_default():
     poses = np.tile(np.eye(4), (3, 1, 1))
     stack = gk.distance(gk.Sphere(1), gk.Sphere(2), None, poses)
     for result in (gk.distance(*boxes(5)), stack, stack[1], stack[1:], gk.Pair(*boxes(5)[:2]).distance()):
         assert result.certificate is None
 
 
-def test_where_no_certificate_can_be_kept():
+def test_unsupported_certificate_options_raise():
     box = gk.Box((1, 1, 1))
     with pytest.raises(gk.errors.ShapeError) as caught:
         gk.distance(box, box, np.tile(np.eye(4), (2, 1, 1)), certificate=True)
@@ -192,18 +192,18 @@ def test_where_no_certificate_can_be_kept():
 
 
 @pytest.mark.parametrize("options", [{"depth": "epa"}, {"tol": 1e-2}, {"max_distance": 0.5}, {"trace": True}])
-def test_certificates_of_other_settings(options):
+def test_certificates_with_other_options_prove_the_bounds(options):
     for x in (0.4, 1.9, 5):
         question = boxes(x)
         result = gk.signed_distance(*question, **options, certificate=True)
         plain = gk.signed_distance(*question, **options)
         assert (result.lower, result.upper) == (plain.lower, plain.upper)
-        assert alone(result, *question[2:]).done
+        assert prove_bounds(result, *question[2:]).done
         assert verify(result, *question)
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_half_spaces(name):
+def test_certificates_of_half_spaces(name):
     rng = np.random.default_rng(4)
     shape = build(SHAPES[name])
     for k in range(4):
@@ -215,11 +215,11 @@ def test_half_spaces(name):
             assert verify(result, plane, shape, *poses)
             mirrored = query(shape, plane, *poses[::-1], certificate=True)
             assert verify(mirrored, shape, plane, *poses[::-1])
-            off = result.certificate.support_b + 1e-3
-            forged = with_certificate(result, support_b=off)
+            shifted = result.certificate.support_b + 1e-3
+            forged = with_certificate(result, support_b=shifted)
             assert verify(forged, plane, shape, *poses).refuted
-    other = gk.distance(*boxes(5), certificate=True).certificate
-    result.certificate = other
+    weights = gk.distance(*boxes(5), certificate=True).certificate
+    result.certificate = weights
     assert_refuted(verify(result, plane, shape, *poses), "'weights'")
 
 
@@ -299,8 +299,8 @@ def test_forged_weights_are_refuted(name):
     assert_refuted(verify(with_certificate(result, **change(result.certificate)), *question), why)
 
 
-def test_how_far_a_point_of_a_certificate_is_outside_its_shape_is_added_to_the_upper_bound():
-    """Rounding may put a point of a curved core outside it, and nearer to the other shape than any of its points."""
+def test_upper_bound_includes_the_offset_of_points_from_shapes():
+    """Rounding may move a point out of a curved core and nearer to the other shape than any point of the core."""
     question = gk.Ellipsoid((1, 1, 2)), gk.Point(), None, naive.pose(translation=(3, 0, 0))
     result = gk.distance(*question, certificate=True)
     assert result.certificate.points_a.tolist() == [[1, 0, 0]]
@@ -316,8 +316,8 @@ def flaws_and_bound(certificate, a, b, at_a, at_b, tolerance):
     return judge_carried(certificate, *sides, difference, Fraction(tolerance), proof), proof.high
 
 
-def test_the_upper_bound_of_a_certificate_holds_for_a_pose_that_stretches():
-    """A pose is a rotation only to rounding: how far a point is outside its shape is stretched with the shape."""
+def test_upper_bound_includes_the_stretch_of_the_pose():
+    """A pose is a rotation only up to rounding, so the offset of a point from its shape is scaled with the shape."""
     a, b = gk.Ellipsoid((1, 1, 2)), gk.Point()
     certificate = gk.distance(a, b, None, naive.pose(translation=(3, 0, 0)), certificate=True).certificate
     certificate = certificate._replace(points_a=certificate.points_a + (1e-3, 0, 0))
@@ -334,13 +334,14 @@ SHORT = "support_a and support_b are not the farthest points along the normal"
 @pytest.mark.parametrize(
     ("far", "tolerance", "short", "flaws"),
     [
-        (0, 2.0**-7, 3.9 * 2.0**-7, []),  # four tolerances
+        (0, 2.0**-7, 3.9 * 2.0**-7, []),  # the limit is four tolerances
         (0, 2.0**-7, 4.1 * 2.0**-7, [SHORT]),
-        (2**30, 0, 23.0 * 2.0**-22, []),  # two grains of each shape: 8 units in the last place of 2**30, and of less
+        # the limit is 24 * 2**-22: two times 8 units in the last place of 2**30 + 0.5 and of 2**30 - 0.5
+        (2**30, 0, 23.0 * 2.0**-22, []),
         (2**30, 0, 25.0 * 2.0**-22, [SHORT]),
     ],
 )
-def test_support_points_may_fall_short_of_the_farthest_by_their_rounding(side, far, tolerance, short, flaws):
+def test_support_points_may_fall_short_by_rounding(side, far, tolerance, short, flaws):
     a = gk.ConvexHull(gk.Box((1, 1, 1)).vertices + (far, 0, 0))
     pose = translation((Fraction(4), ZERO, ZERO))
     certificate = gk.distance(a, a, None, naive.pose(translation=(4, 0, 0)), certificate=True).certificate
@@ -352,7 +353,7 @@ def test_support_points_may_fall_short_of_the_farthest_by_their_rounding(side, f
 
 
 @pytest.mark.parametrize(("off", "flawed"), [(7.0 * 2.0**-22, False), (9.0 * 2.0**-22, True)])
-def test_a_point_may_be_outside_its_shape_by_what_floats_are_rounded_to_there(off, flawed):
+def test_points_may_be_outside_their_shape_by_rounding(off, flawed):
     a = gk.ConvexHull(gk.Box((1, 1, 1)).vertices + (2**30, 0, 0))
     certificate = gk.distance(a, a, None, naive.pose(translation=(4, 0, 0)), certificate=True).certificate
     changed = certificate._replace(points_a=certificate.points_a + (off, 0, 0))
@@ -362,7 +363,7 @@ def test_a_point_may_be_outside_its_shape_by_what_floats_are_rounded_to_there(of
     assert bool(flaws) is flawed
 
 
-def test_a_point_of_a_certificate_has_to_be_in_the_core_without_its_radius():
+def test_certificate_points_outside_the_core_are_refuted():
     question = gk.Box((1, 1, 1)).inflated(0.5), gk.Box((1, 1, 1)), None, naive.pose(translation=(4, 0, 0))
     result = gk.distance(*question, certificate=True)
     off = with_certificate(result, points_a=result.certificate.points_a + (0.25, 0, 0))
@@ -376,13 +377,13 @@ def test_a_point_of_a_certificate_has_to_be_in_the_core_without_its_radius():
         (0, 2.0**-7, 4.1 * 2.0**-7, "is not the point nearest to the half-space"),
         (0, 2.0**-7, -0.9 * 2.0**-7, ""),
         (0, 2.0**-7, -1.1 * 2.0**-7, "is outside its shape"),
-        (2**30, 0, 31.0 * 2.0**-22, ""),  # four grains of 8 units in the last place of 2**30
+        (2**30, 0, 31.0 * 2.0**-22, ""),  # the limit is four times 8 units in the last place of 2**30
         (2**30, 0, 33.0 * 2.0**-22, "is not the point nearest to the half-space"),
         (2**30, 0, -7.0 * 2.0**-22, ""),
         (2**30, 0, -9.0 * 2.0**-22, "is outside its shape"),
     ],
 )
-def test_the_support_point_over_a_half_space_may_be_off_by_its_rounding(far, tolerance, by, words):
+def test_support_point_over_a_half_space_may_be_off_by_rounding(far, tolerance, by, words):
     a, up = gk.ConvexHull(gk.Box((1, 1, 1)).vertices + (0, 0, far + 2)), gk.Halfspace((0, 0, 1))
     certificate = gk.distance(a, up, certificate=True).certificate
     side = Side("a", body_of(a), translation((ZERO, ZERO, ZERO)))
@@ -392,18 +393,18 @@ def test_the_support_point_over_a_half_space_may_be_off_by_its_rounding(far, tol
     assert bool(flaws) is bool(words)
 
 
-def test_the_certificate_of_a_foreign_pair_is_refuted():
+def test_certificate_of_another_pair_is_refuted():
     question = boxes(5)
     result = gk.distance(*question, certificate=True)
-    for other in ((gk.Box((1, 2, 3.5)), *question[1:]), (question[0], gk.ConvexHull(np.eye(3)), *question[2:])):
+    for arguments in ((gk.Box((1, 2, 3.5)), *question[1:]), (question[0], gk.ConvexHull(np.eye(3)), *question[2:])):
         foreign = copy.copy(result)
-        foreign.certificate = gk.distance(*other, certificate=True).certificate
+        foreign.certificate = gk.distance(*arguments, certificate=True).certificate
         assert_refuted(verify(foreign, *question), "")
     foreign.certificate = "proven, I swear"
     assert_refuted(verify(foreign, *question), "a str")
 
 
-def test_a_true_certificate_does_not_make_a_false_answer_true():
+def test_false_result_with_a_true_certificate_is_refuted():
     for question in (boxes(5), boxes(0.4), deep()):
         result = gk.signed_distance(*question, certificate=True)
         for by in (1e-6, -1e-6):
@@ -416,19 +417,19 @@ def test_a_true_certificate_does_not_make_a_false_answer_true():
             assert any(REASONS["signed distance"] in reason for reason in verdict.reasons)
 
 
-def test_a_certificate_that_proves_less_is_no_forgery():
-    """A tetrahedron for EPA's whole polytope: what is missing is found anew."""
+def test_certificate_that_proves_less_is_not_refuted():
+    """A tetrahedron replaces the polytope of EPA, and `verify` computes the bound that is not proven."""
     question = deep()
     result = gk.signed_distance(*question, certificate=True)
     weak = copy.copy(result)
     weak.certificate = gk.distance(*question, certificate=True).certificate
-    assert not alone(weak, *question[2:]).high_proven
+    assert not prove_bounds(weak, *question[2:]).high_proven
     assert verify(weak, *question)
-    # a surface beside the origin: it proves nothing
-    beside = copy.copy(result)
-    shift = result.certificate
-    faces = shift.faces[[0, 0]].copy()
+    # a closed surface that does not enclose the origin proves nothing
+    unproven = copy.copy(result)
+    certificate = result.certificate
+    faces = certificate.faces[[0, 0]].copy()
     faces[1] = faces[1, ::-1]
-    beside.certificate = shift._replace(faces=faces)
-    assert not alone(beside, *question[2:]).high_proven
-    assert verify(beside, *question)
+    unproven.certificate = certificate._replace(faces=faces)
+    assert not prove_bounds(unproven, *question[2:]).high_proven
+    assert verify(unproven, *question)

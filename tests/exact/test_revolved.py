@@ -1,4 +1,4 @@
-"""The judge on ties: it proves true depths of coaxial and concentric pairs, and no deeper ones."""
+"""`verify` for coaxial and concentric pairs, whose best normal is not unique: it proves only true depths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def places(name, count=8):
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_true_depths_are_proven_and_deeper_ones_are_not(name):
+def test_true_depths_are_proven_and_false_depths_are_not(name):
     a, b = map(build, PAIRS[name])
     for at in places(name):
         result = gk.signed_distance(a, b, *at)
@@ -50,7 +50,7 @@ def test_true_depths_are_proven_and_deeper_ones_are_not(name):
         assert gk.verify(shallower, a, b, *at).refuted
 
 
-def test_nearly_parallel_axes_are_proven_as_wide_as_they_are_askew():
+def test_depths_of_nearly_parallel_axes_are_proven():
     a, b = gk.Cylinder(0.5, 3), gk.Cone(0.75, 1)
     for angle in (1e-15, 1e-12, 1e-9, 1e-7):
         pose = np.eye(4)

@@ -1,4 +1,4 @@
-"""How far witness points are off their shapes: what the judge proves of it, against closed forms of exact numbers."""
+"""Errors of witness points that `verify` proves, compared with closed forms in decimal arithmetic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import gjk3d as gk
 from gjk3d.exact import verify
 
 S = gk.Status
-ROUNDED = 2e-15  #: of the size: the test moves points into a shape's frame by a pose that is rigid to rounding
+ROUNDED = 2e-15  #: relative to the size, because poses that move points into the frame of a shape are rounded
 
 # closed forms ---------------------------------------------------------------------------------------------------------
 
@@ -30,26 +30,29 @@ def length(*numbers) -> Decimal:
     return sum((x * x for x in numbers), Decimal(0)).sqrt()
 
 
-def beyond_box(*away) -> Decimal:
-    """Signed distance from a corner region: how far beyond each plane, all negative inside."""
+def distance_from_box(*away) -> Decimal:
+    """Return the signed distance from a corner region, given the signed distances from its planes."""
     return length(*(max(x, Decimal(0)) for x in away)) + min(max(away), Decimal(0))
 
 
-def beyond_segment(x, z, ax, az, bx, bz) -> Decimal:
+def distance_from_segment(x, z, ax, az, bx, bz) -> Decimal:
     t = ((x - ax) * (bx - ax) + (z - az) * (bz - az)) / ((bx - ax) ** 2 + (bz - az) ** 2)
     t = min(max(t, Decimal(0)), Decimal(1))
     return length(x - ax - t * (bx - ax), z - az - t * (bz - az))
 
 
-def beyond_cone(rho, z, radius, half) -> Decimal:
-    side = beyond_segment(rho, z, radius, -half, Decimal(0), half)
-    base = beyond_segment(rho, z, Decimal(0), -half, radius, -half)
+def distance_from_cone(rho, z, radius, half) -> Decimal:
+    side = distance_from_segment(rho, z, radius, -half, Decimal(0), half)
+    base = distance_from_segment(rho, z, Decimal(0), -half, radius, -half)
     inside = z > -half and 2 * half * rho + radius * (z - half) < 0
     return -min(side, base) if inside else min(side, base)
 
 
-def beyond_ellipsoid(point, radii) -> Decimal:
-    """Eberly: the nearest point is ``a^2 x / (a^2 + t)``, with t where that is on the surface."""
+def distance_from_ellipsoid(point, radii) -> Decimal:
+    """Return the signed distance by the method of Eberly.
+
+    The nearest point is ``a^2 x / (a^2 + t)``, with the t for which it is on the surface.
+    """
     points = [abs(x) for x in point]
     low, high = -(min(radii) ** 2), max(radii) * length(*points) + 1
     for _ in range(180):
@@ -60,16 +63,16 @@ def beyond_ellipsoid(point, radii) -> Decimal:
     return off if high > 0 else -off
 
 
-def beyond(spec, point) -> Decimal:
-    """Signed distance of a point, in a shape's frame and in decimals, from its surface."""
+def signed_distance_from(spec, point) -> Decimal:
+    """Return the signed distance of a point from the surface of a shape, in the frame of the shape."""
     kind, *numbers = spec
     x, y, z = point
     if kind == "inflated":
-        return beyond(numbers[0], point) - decimal(numbers[1])
+        return signed_distance_from(numbers[0], point) - decimal(numbers[1])
     if kind == "box":
-        return beyond_box(*(abs(c) - decimal(e) / 2 for c, e in zip(point, numbers[0], strict=True)))
+        return distance_from_box(*(abs(c) - decimal(e) / 2 for c, e in zip(point, numbers[0], strict=True)))
     if kind == "ellipsoid":
-        return beyond_ellipsoid(point, [decimal(r) for r in numbers[0]])
+        return distance_from_ellipsoid(point, [decimal(r) for r in numbers[0]])
     radius = decimal(numbers[0])
     if kind == "sphere":
         return length(x, y, z) - radius
@@ -77,44 +80,44 @@ def beyond(spec, point) -> Decimal:
     if kind == "capsule":
         return length(x, y, max(abs(z) - half, Decimal(0))) - radius
     if kind == "cylinder":
-        return beyond_box(length(x, y) - radius, abs(z) - half)
-    return beyond_cone(length(x, y), z, radius, half)
+        return distance_from_box(length(x, y) - radius, abs(z) - half)
+    return distance_from_cone(length(x, y), z, radius, half)
 
 
 CLOSED = ["sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "rounded box", "rounded cone"]
 
 
-def off_surface(spec, pose, point) -> Decimal:
-    """The same of a point in world axes."""
+def distance_from_surface(spec, pose, point) -> Decimal:
+    """Return the signed distance of a point in world coordinates from the surface of a posed shape."""
     with localcontext(prec=50):
         matrix = [[Fraction(float(c)) for c in row] for row in pose[:3]]
         away = [Fraction(float(p)) - row[3] for p, row in zip(point, matrix, strict=True)]
         local = [sum((matrix[i][j] * away[i] for i in range(3)), Fraction(0)) for j in range(3)]
-        return beyond(spec, [decimal(c) for c in local])
+        return signed_distance_from(spec, [decimal(c) for c in local])
 
 
 @pytest.mark.parametrize("kind", CLOSED)
-def test_closed_forms_are_those_of_the_shapes(kind):
-    """Support points are on the surface, and moved out along the direction asked they are as far as they were moved."""
+def test_closed_forms_match_the_support_points(kind):
+    """A support point is on the surface. Its distance after a move along the direction is the length of the move."""
     rng = np.random.default_rng(3)
     spec = random_spec(rng, kind)
     for n in naive.unit_vectors(rng, 20):
         point = naive.body(spec).support(n)[0]
         for by in (0.0, 1e-9, 0.5):
-            assert float(off_surface(spec, np.eye(4), point + by * n)) == pytest.approx(by, abs=1e-15)
-        inner = float(off_surface(spec, np.eye(4), (1 - 1e-9) * point))
+            assert float(distance_from_surface(spec, np.eye(4), point + by * n)) == pytest.approx(by, abs=1e-15)
+        inner = float(distance_from_surface(spec, np.eye(4), (1 - 1e-9) * point))
         assert -1e-9 * np.linalg.norm(point) - 1e-15 <= inner < 0
 
 
-# the judge ------------------------------------------------------------------------------------------------------------
+# verdicts -------------------------------------------------------------------------------------------------------------
 
 
-def questions(seed):
-    """Pairs of kinds with closed forms: apart, in each other, and with a gap of next to nothing of either sign."""
+def pairs_with_closed_forms(seed):
+    """Yield pairs of shapes with closed forms, with random poses and with a tiny gap or a tiny depth."""
     rng = np.random.default_rng(seed)
-    for i, one in enumerate(CLOSED):
-        for other in CLOSED[i:]:
-            a, b = random_spec(rng, one), random_spec(rng, other)
+    for i, kind_a in enumerate(CLOSED):
+        for kind_b in CLOSED[i:]:
+            a, b = random_spec(rng, kind_a), random_spec(rng, kind_b)
             shapes = build(a), build(b)
             poses = random_poses(rng, a, b, 3)
             distance, normal = (getattr(gk.signed_distance(*shapes, *poses)[2], x) for x in ("distance", "normal"))
@@ -125,25 +128,28 @@ def questions(seed):
                 yield (a, pose_a, b, pose_b), (*shapes, pose_a, pose_b), size
 
 
-def farthest_off(specs, result) -> float:
-    """The greater of how far the two points are off their surfaces; of what may be inside, off their shapes."""
+def largest_witness_error(specs, result) -> float:
+    """Return the larger distance of the witness points from their surfaces.
+
+    A common point may be inside the shapes, so its distance from the shapes is used.
+    """
     a, pose_a, b, pose_b = specs
-    off = [off_surface(a, pose_a, result.point_a), off_surface(b, pose_b, result.point_b)]
-    if result.status == S.OVERLAPPING and result.distance == 0:  # a common point
+    off = [distance_from_surface(a, pose_a, result.point_a), distance_from_surface(b, pose_b, result.point_b)]
+    if result.status == S.OVERLAPPING and result.distance == 0:  # the witness points are a common point
         return float(max(0, *off))
     return float(max(map(abs, off)))
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_points_are_no_farther_off_than_the_verdict_says(query):
+def test_witness_error_bounds_the_measured_error(query):
     seen = []
-    for specs, question, size in questions(1):
+    for specs, question, size in pairs_with_closed_forms(1):
         result = query(*question)
         verdict = verify(result, *question)
         assert verdict.proven, verdict
-        measured = farthest_off(specs, result)
+        measured = largest_witness_error(specs, result)
         assert measured <= verdict.witness_error + ROUNDED * size
-        # and the verdict does not say much more than is true
+        # the bound is not much larger than the error
         assert verdict.witness_error <= measured + max(1e-13 * size, 1.01 * (result.upper - result.lower))
         common = query is gk.distance and result.status == S.OVERLAPPING
         assert (verdict.normal_error == inf) is common
@@ -153,14 +159,14 @@ def test_points_are_no_farther_off_than_the_verdict_says(query):
 
 
 @pytest.mark.parametrize("by", [1e-13, 1e-11, 1e-10, 1e-8])
-def test_points_moved_off_are_proven_no_nearer_than_they_are(by):
-    """Both along the normal: out of A and into B, as the sign law has it. Proven is only what is named, or nothing."""
-    for specs, question, size in questions(2):
+def test_witness_error_bounds_the_error_of_moved_points(by):
+    """Both points move along the normal, out of A and into B, so the sign law still holds."""
+    for specs, question, size in pairs_with_closed_forms(2):
         result = gk.signed_distance(*question)
         moved = by * size * result.normal
         wrong = altered(result, point_a=result.point_a + moved, point_b=result.point_b + moved)
         verdict = verify(wrong, *question)
-        measured = farthest_off(specs, wrong)
+        measured = largest_witness_error(specs, wrong)
         assert measured > 0.9 * by * size - (result.upper - result.lower) - ROUNDED * size
         assert measured <= verdict.witness_error + ROUNDED * size
         flat = is_polytope(specs[0]) and is_polytope(specs[2])
@@ -168,12 +174,12 @@ def test_points_moved_off_are_proven_no_nearer_than_they_are(by):
         assert verdict.refuted is not verdict.proven
 
 
-def test_points_of_composed_shapes_are_no_farther_off_than_the_verdict_says():
-    """These have no closed form; a plane shows how far a point is outside at least."""
+def test_witness_error_bounds_the_error_for_composed_shapes():
+    """Composed shapes have no closed form, so a support plane gives a lower bound of the error."""
     rng = np.random.default_rng(5)
-    for one in ("squashed cone", "squashed capsule", "placed cylinder", "sum", "sharp sum", "union", "flat hull"):
-        for other in ("ellipsoid", "box", "union"):
-            a, b = random_spec(rng, one), random_spec(rng, other)
+    for kind_a in ("squashed cone", "squashed capsule", "placed cylinder", "sum", "sharp sum", "union", "flat hull"):
+        for kind_b in ("ellipsoid", "box", "union"):
+            a, b = random_spec(rng, kind_a), random_spec(rng, kind_b)
             shapes = build(a), build(b)
             poses_a, poses_b = random_poses(rng, a, b, 2)
             for pose_a, pose_b in zip(poses_a, poses_b, strict=True):

@@ -1,4 +1,7 @@
-"""Polygons of files that are not convex; their readers split them from one corner, over each other."""
+"""Non-convex polygons of files.
+
+A triangle fan from one corner, as file readers make it, would cover such a polygon with overlapping triangles.
+"""
 
 import naive
 import numpy as np
@@ -14,28 +17,28 @@ SHAPES = {"L": L_SHAPE, "dart": DART, "star": STAR}
 
 
 def prism(outline, turn, first):
-    """Vertices and polygons of a right prism over an outline, each polygon from another corner on."""
+    """Return the rotated vertices and the polygons of a right prism. Each polygon is rolled by ``first`` corners."""
     n = len(outline)
     points = np.array([(x, y, z) for z in (0.0, 1.0) for x, y in outline]) @ turn.T
     sides = [[i, (i + 1) % n, (i + 1) % n + n, i + n] for i in range(n)]
     polygons = [list(reversed(range(n))), list(range(n, 2 * n)), *sides]
-    return points, [np.roll(each, first).tolist() for each in polygons]
+    return points, [np.roll(polygon, first).tolist() for polygon in polygons]
 
 
 def area(points, polygon):
-    """Of a plane polygon, by the sum of cross products."""
+    """Return the area of a plane polygon, from the sum of cross products."""
     return 0.5 * np.linalg.norm(np.cross(points[polygon], points[np.roll(polygon, -1)]).sum(axis=0))
 
 
 def as_obj(points, polygons):
     return "".join(f"v {x!r} {y!r} {z!r}\n" for x, y, z in points.tolist()) + "".join(
-        f"f {' '.join(str(i + 1) for i in each)}\n" for each in polygons
+        f"f {' '.join(str(i + 1) for i in polygon)}\n" for polygon in polygons
     )
 
 
 def rows(points, polygons):
     return "".join(f"{x!r} {y!r} {z!r}\n" for x, y, z in points.tolist()) + "".join(
-        f"{len(each)} {' '.join(map(str, each))}\n" for each in polygons
+        f"{len(polygon)} {' '.join(map(str, polygon))}\n" for polygon in polygons
     )
 
 
@@ -59,8 +62,8 @@ def as_dae(points, polygons):
         f'<source id="p"><float_array id="pa" count="{points.size}">{numbers}</float_array><technique_common>'
         f'<accessor source="#pa" count="{len(points)}" stride="3">{axes}</accessor></technique_common></source>'
     )
-    counts = " ".join(str(len(each)) for each in polygons)
-    corners = " ".join(str(i) for each in polygons for i in each)
+    counts = " ".join(str(len(polygon)) for polygon in polygons)
+    corners = " ".join(str(i) for polygon in polygons for i in polygon)
     return (
         '<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset>'
         '<unit meter="1" name="meter"/><up_axis>Z_UP</up_axis></asset><library_geometries><geometry id="g" name="g">'
@@ -77,7 +80,7 @@ WRITERS = {"obj": as_obj, "off": as_off, "ply": as_ply, "dae": as_dae}
 
 @pytest.mark.parametrize("suffix", WRITERS)
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_surface_is_that_of_the_polygons(tmp_path, suffix, name):
+def test_surface_has_area_of_polygons(tmp_path, suffix, name):
     rng = np.random.default_rng(len(name))
     for first in range(3):
         turn = np.eye(3) if first == 0 else naive.random_rotations(rng, 1)[0]
@@ -86,22 +89,22 @@ def test_the_surface_is_that_of_the_polygons(tmp_path, suffix, name):
         file.write_text(WRITERS[suffix](points, polygons))
         mesh = gk.load(file)
         corners = mesh.vertices[mesh.faces]
-        each = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-        assert each.sum() == pytest.approx(sum(area(points, polygon) for polygon in polygons))
+        areas = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+        assert areas.sum() == pytest.approx(sum(area(points, polygon) for polygon in polygons))
         assert mesh.is_watertight
         assert mesh.volume == pytest.approx(area(points, polygons[0]))
 
 
-def test_nothing_is_in_the_empty_corner(tmp_path):
+def test_reentrant_corner_is_empty(tmp_path):
     file = tmp_path / "l.obj"
     file.write_text(as_obj(*prism(L_SHAPE, np.eye(3), 0)))
-    there = naive.pose(np.eye(3), (2, 2, 1.1))
-    assert gk.signed_distance(gk.load(file), gk.Sphere(0.2), None, there).distance == pytest.approx(
+    pose = naive.pose(np.eye(3), (2, 2, 1.1))
+    assert gk.signed_distance(gk.load(file), gk.Sphere(0.2), None, pose).distance == pytest.approx(
         np.hypot(1, 0.1) - 0.2, abs=1e-9
     )
 
 
-def test_a_polygon_that_crosses_itself_is_refused(tmp_path):
+def test_self_intersecting_polygon_raises(tmp_path):
     points = np.array([(0, 0, 0), (2, 0, 0), (0, 1, 0), (2, 1, 0), (1, 3, 0), (1, -2, 0)], dtype=float)
     file = tmp_path / "crossed.obj"
     file.write_text(as_obj(points, [[0, 1, 2, 3, 4, 5]]))
@@ -109,8 +112,8 @@ def test_a_polygon_that_crosses_itself_is_refused(tmp_path):
         gk.load(file)
 
 
-def test_a_sharp_blade_of_triangles_stays(tmp_path):
-    """Two faces that lie nearly upon each other are no polygon, in a file that has only triangles."""
+def test_sharp_blade_of_triangles_is_unchanged(tmp_path):
+    """Two nearly coincident faces of a file that contains only triangles are not merged into a polygon."""
     points = np.array([(0, 0, 0), (1, 0, 0), (0.5, 1, 0), (0.5, 1, 1e-4)])
     faces = [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]
     file = tmp_path / "blade.obj"

@@ -1,4 +1,7 @@
-"""Rows and assemblies on a cluster of two processes: the same bits and order, also where one of them is killed."""
+"""Batches and clash checks on a cluster of two processes.
+
+The results equal those of one process, in bits and order, even if a worker is killed.
+"""
 
 import os
 import pickle
@@ -36,7 +39,7 @@ def poses(rng, count, spread):
 
 
 def assembly(count=150):
-    """Rings with pins stuck through them, each at another pose, so that each is a decision of its own."""
+    """Return rings with pins through them, at different relative poses, so that every pair needs its own decision."""
     rng = np.random.default_rng(3)
     ring, pin = (
         gk.Mesh(model.vertices, model.faces)
@@ -46,61 +49,61 @@ def assembly(count=150):
         )
     )
     parts = {}
-    for k, (one, two) in enumerate(zip(poses(rng, count, 0.1), poses(rng, count, 0.3), strict=True)):
-        one[0, 3] += 3.0 * k
-        two[0, 3] += 3.0 * k
-        parts[f"ring {k}"], parts[f"pin {k}"] = (ring, one), (pin, two)
+    for k, (ring_pose, pin_pose) in enumerate(zip(poses(rng, count, 0.1), poses(rng, count, 0.3), strict=True)):
+        ring_pose[0, 3] += 3.0 * k
+        pin_pose[0, 3] += 3.0 * k
+        parts[f"ring {k}"], parts[f"pin {k}"] = (ring, ring_pose), (pin, pin_pose)
     return gk.clash.Assembly.of(parts, "mm")
 
 
-def kill_one(client):
+def kill_worker(client):
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
 
-def test_a_report_of_a_cluster_is_that_of_one_machine_also_where_a_worker_is_killed(client):
-    whole = assembly()
-    told = []
-    here = gk.clash.check(whole, 0.1, found=told.append)
-    assert here.decisions > 140
+def test_cluster_report_equals_local_report_after_worker_dies(client):
+    model = assembly()
+    expected = []
+    local = gk.clash.check(model, 0.1, found=expected.append)
+    assert local.decisions > 140
     for kill in (False, True):
         again, steps = [], []
 
-        def found(clash, again=again, kill=kill):
+        def on_clash(clash, again=again, kill=kill):
             again.append(clash)
             if kill and len(again) == 20:
-                kill_one(client)
+                kill_worker(client)
 
-        there = gk.clash.check(
-            whole, 0.1, executor=client, found=found, progress=lambda *step, steps=steps: steps.append(step)
+        remote = gk.clash.check(
+            model, 0.1, executor=client, found=on_clash, progress=lambda *step, steps=steps: steps.append(step)
         )
-        assert there.complete
-        assert again == told
-        assert there.clashes == here.clashes
-        assert (there.decisions, there.pairs_tested) == (here.decisions, here.pairs_tested)
-        assert steps[-1][1] == steps[-1][2] == here.pairs_close
+        assert remote.complete
+        assert again == expected
+        assert remote.clashes == local.clashes
+        assert (remote.decisions, remote.pairs_tested) == (local.decisions, local.pairs_tested)
+        assert steps[-1][1] == steps[-1][2] == local.pairs_close
 
 
-def test_an_interrupt_keeps_what_the_cluster_has_decided(client):
-    whole, told = assembly(), []
+def test_interrupt_keeps_the_clashes_found_so_far(client):
+    model, clashes = assembly(), []
 
     def stop(clash):
-        told.append(clash)
-        if len(told) == 20:
+        clashes.append(clash)
+        if len(clashes) == 20:
             signal.raise_signal(signal.SIGINT)
 
-    report = gk.clash.check(whole, 0.1, executor=client, found=stop)
+    report = gk.clash.check(model, 0.1, executor=client, found=stop)
     assert not report.complete
-    assert {clash.id for clash in report.clashes} == {clash.id for clash in told}
-    assert 20 <= len(told) < 100
+    assert {clash.id for clash in report.clashes} == {clash.id for clash in clashes}
+    assert 20 <= len(clashes) < 100
 
 
-def questions():
+def batch_queries():
     rng = np.random.default_rng(8)
     shapes = [gk.Box((1, 2, 1)), gk.Sphere(0.5), gk.Capsule(0.3, 1)]
     pairs, which = gk.Pairs(shapes), rng.integers(0, 3, (4000, 2))
-    both = np.stack([poses(rng, 4000, 1.5), poses(rng, 4000, 1.5)], axis=1)
-    yield pairs.collide, (which, both), 700, lambda answer: answer
-    yield pairs.signed_distance, (which, both), 700, lambda answer: np.column_stack([answer.lower, answer.point_a])
+    stack = np.stack([poses(rng, 4000, 1.5), poses(rng, 4000, 1.5)], axis=1)
+    yield pairs.collide, (which, stack), 700, lambda answer: answer
+    yield pairs.signed_distance, (which, stack), 700, lambda answer: np.column_stack([answer.lower, answer.point_a])
     first = gk.Motion.between(poses(rng, 300, 2.0), poses(rng, 300, 2.0))
     second = gk.Motion.between(poses(rng, 300, 2.0), poses(rng, 300, 2.0))
     toi = partial(gk.time_of_impact, shapes[0], shapes[2])
@@ -113,27 +116,27 @@ def questions():
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_batches_are_the_rows_in_order_and_of_the_same_bits(client, number):
-    question, rows, size, bits = list(questions())[number]
-    whole = bits(question(*rows))
+def test_batches_have_order_and_bits_of_the_rows(client, number):
+    query, rows, size, bits = list(batch_queries())[number]
+    expected = bits(query(*rows))
     for executor in (None, client):
-        parts, answers = zip(*gk.batches(question, *rows, executor=executor, size=size), strict=True)
-        assert [part.start for part in parts] == list(range(0, len(whole), size))
-        assert parts[-1].stop == len(whole)
-        np.testing.assert_array_equal(np.concatenate([bits(answer) for answer in answers]), whole)
+        parts, answers = zip(*gk.batches(query, *rows, executor=executor, size=size), strict=True)
+        assert [part.start for part in parts] == list(range(0, len(expected), size))
+        assert parts[-1].stop == len(expected)
+        np.testing.assert_array_equal(np.concatenate([bits(answer) for answer in answers]), expected)
 
 
-def test_batches_lose_nothing_where_a_worker_is_killed(client):
-    question, rows, _, _ = next(questions())
-    whole, found = question(*rows), []
-    for part, answer in gk.batches(question, *rows, executor=client, size=50):
+def test_batches_are_complete_after_worker_dies(client):
+    query, rows, _, _ = next(batch_queries())
+    expected, answers = query(*rows), []
+    for part, answer in gk.batches(query, *rows, executor=client, size=50):
         if part.start == 500:
-            kill_one(client)
-        found.append(answer)
-    np.testing.assert_array_equal(np.concatenate(found), whole)
+            kill_worker(client)
+        answers.append(answer)
+    np.testing.assert_array_equal(np.concatenate(answers), expected)
 
 
-def test_rows_are_taken_as_they_are_needed():
+def test_rows_are_read_lazily():
     class Counted:
         taken = 0
 
@@ -150,7 +153,7 @@ def test_rows_are_taken_as_they_are_needed():
     assert rows.taken == 4
 
 
-def test_what_is_no_question_of_rows_is_refused():
+def test_invalid_arguments_of_batches_raise():
     with pytest.raises(ShapeError, match=r"size\b.*\b0\b"):
         gk.batches(np.sum, [1], size=0)
     with pytest.raises(ShapeError, match=r"\[1, 2\]"):
@@ -164,7 +167,7 @@ def test_what_is_no_question_of_rows_is_refused():
         gk.clash.check(assembly(1), executor="cluster")
 
 
-def test_decisions_pickle_as_their_shapes():
+def test_decisions_pickle():
     from gjk3d.clash.detection.decider import Decisions
 
     ring = assembly(1).parts[0].shape
@@ -173,7 +176,7 @@ def test_decisions_pickle_as_their_shapes():
     assert (again._clearance, again._most) == (0.5, 0.6)
 
 
-def test_a_stack_of_motions_is_cut():
+def test_stack_of_motions_is_sliced():
     stack = gk.Motion(None, np.arange(12.0).reshape(4, 3))
     part = stack[1:3]
     assert (len(part), part.stacked) == (2, True)

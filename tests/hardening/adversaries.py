@@ -1,4 +1,4 @@
-"""Pairs that look for trouble, a function each: (rng, count) -> the pair, and bounds of its true distances or None."""
+"""Functions that draw difficult pairs: (rng, count) -> the pair, and bounds of its true distances or None."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def _placed(count: int, rotations: Array | None = None, translations: Array | fl
 
 
 def _slightly_turned(rng: Rng, rotations: Array) -> Array:
-    """Each turned by 1e-14 to 1e-3 about any axis, some not at all."""
+    """Rotate each by 1e-14 to 1e-3 about a random axis, some not at all."""
     angles = 10.0 ** rng.uniform(-14, -3, len(rotations)) * (rng.random(len(rotations)) < 0.9)
     turns = Rotation.from_rotvec(angles[:, None] * naive.unit_vectors(rng, len(rotations)))
     return turns.as_matrix() @ rotations
 
 
 def _some_gap(rng: Rng, count: int, size: float) -> Array:
-    """Nothing, or 1e-16 to 1e-1 of the size, apart or in overlap."""
+    """Return gaps of 0, or of 1e-16 to 1e-1 of the size, positive or negative."""
     part = 10.0 ** rng.uniform(-16, -1, count) * rng.choice((-1.0, 1.0), count)
     return np.where(rng.random(count) < 0.3, 0.0, part) * size
 
 
 def scales(rng: Rng, count: int) -> Drawn:
-    """Both of one scale, from 1e-9 to 1e9."""
+    """Draw two shapes of one scale, from 1e-9 to 1e9."""
     a, b = _any_pair(rng)
     factor = 10.0 ** rng.uniform(-9, 9)
     a, b = rescaled(a, factor), rescaled(b, factor)
@@ -55,34 +55,34 @@ def scales(rng: Rng, count: int) -> Drawn:
 
 
 def mixed_scales(rng: Rng, count: int) -> Drawn:
-    """One up to a billion times as large as the other."""
+    """Draw two shapes, one 1e-4.5 to 1e4.5 times as large as the other."""
     a, b = _any_pair(rng)
     return Pair.random(rng, rescaled(a, 10.0 ** rng.uniform(-4.5, 4.5)), b, count), None
 
 
 def offsets(rng: Rng, count: int) -> Drawn:
-    """Up to 1e7 sizes away from the world's origin, or from each other."""
+    """Draw shapes up to 1e7 sizes away from the world's origin, or from each other."""
     pair = Pair.random(rng, *_any_pair(rng), count)
     far = 10.0 ** rng.uniform(0, 7, (count, 1)) * pair.size[:, None] * naive.unit_vectors(rng, count)
-    each = rng.random((count, 1)) < 0.8
-    return pair.moved(shift_a=np.where(each, far, 0.0), shift_b=far), None
+    a_moves = rng.random((count, 1)) < 0.8
+    return pair.moved(shift_a=np.where(a_moves, far, 0.0), shift_b=far), None
 
 
 def aspect(rng: Rng, count: int) -> Drawn:
-    """Every length of a polytope or a curved shape cut by up to 1e6."""
+    """Draw polytopes and curved shapes with each length divided by up to 1e6."""
     a, b = (thinned(rng, spec, 6) for spec in _any_pair(rng))
     return Pair.random(rng, a, b, count), None
 
 
 def coincident(rng: Rng, count: int) -> Drawn:
-    """Centre on centre, or nearly so, turned alike or in any way."""
+    """Draw shapes with equal or nearly equal centres, in equal or random orientations."""
     a, b = _any_pair(rng)
     turns = naive.random_rotations(rng, count)
     same = rng.random((count, 1, 1)) < 0.5
     poses_a = _placed(count, turns)
     poses_b = _placed(count, np.where(same, turns, naive.random_rotations(rng, count)))
     centers = [np.einsum("nij,j->ni", p[:, :3, :3], naive.body(s).center) for s, p in ((a, poses_a), (b, poses_b))]
-    on_center = rng.random((count, 1)) < 0.5  # or origin on origin
+    on_center = rng.random((count, 1)) < 0.5  # otherwise the origins coincide
     poses_b[:, :3, 3] = np.where(on_center, centers[0] - centers[1], 0.0)
     moved = rng.random((count, 1)) < 0.3
     poses_b[:, :3, 3] += np.where(moved, 10.0 ** rng.uniform(-17, -3, (count, 1)) * rng.normal(size=(count, 3)), 0.0)
@@ -90,7 +90,7 @@ def coincident(rng: Rng, count: int) -> Drawn:
 
 
 def identical(rng: Rng, count: int) -> Drawn:
-    """A shape and itself, in the same pose or some ulps from it."""
+    """Draw a shape and itself, in the same pose or a few ulps away."""
     spec, _ = _any_pair(rng)
     poses = _placed(count, naive.random_rotations(rng, count), rng.normal(size=(count, 3)))
     poses[rng.random(count) < 0.3, :3, :3] = np.eye(3)
@@ -101,7 +101,7 @@ def identical(rng: Rng, count: int) -> Drawn:
 
 
 def containment(rng: Rng, count: int) -> Drawn:
-    """A small shape deep in a large one."""
+    """Draw a small shape deep inside a large one."""
     a, b = _any_pair(rng, SOLID)
     a = rescaled(a, 10.0 ** rng.uniform(-6, -0.5))
     body = naive.body(b)
@@ -112,7 +112,7 @@ def containment(rng: Rng, count: int) -> Drawn:
 
 
 def flat_on_flat(rng: Rng, count: int) -> Drawn:
-    """Flat shapes in one plane, or in two parallel or nearly parallel ones."""
+    """Draw flat shapes in one plane, or in two parallel or nearly parallel planes."""
     flat = ["segment", "triangle", "flat hull", "rounded triangle"]
     specs = []
     for name in rng.choice(flat, 2):
@@ -126,37 +126,38 @@ def flat_on_flat(rng: Rng, count: int) -> Drawn:
     turns = np.where(rng.random((count, 1, 1)) < 0.5, spins, _slightly_turned(rng, spins))
     pair = Pair(specs[0], _placed(count), specs[1], _placed(count, turns, slides))
     if rng.random() < 0.5:
-        whole = naive.pose(naive.random_rotations(rng, 1)[0], rng.normal(size=3))
-        pair = Pair(pair.a, whole @ pair.poses_a, pair.b, whole @ pair.poses_b)
+        frame = naive.pose(naive.random_rotations(rng, 1)[0], rng.normal(size=3))
+        pair = Pair(pair.a, frame @ pair.poses_a, pair.b, frame @ pair.poses_b)
     return pair, None
 
 
 def _normals(rng: Rng, body: Body, count: int) -> Array:
-    """Directions in the body's frame: of its faces, along its axes, from one of its edges, or any."""
-    found = [np.eye(3), -np.eye(3), naive.unit_vectors(rng, 6)]
+    """Return directions in the body's frame: face normals, axes, normals of edges, or random ones."""
+    candidates = [np.eye(3), -np.eye(3), naive.unit_vectors(rng, 6)]
     if body.points is not None and len(body.points) > 3:
         try:
             faces = ConvexHull(body.points).equations[:, :3]
             between = faces[rng.integers(len(faces), size=12)] + faces[rng.integers(len(faces), size=12)]
             lengths = np.linalg.norm(between, axis=1)
-            found += [faces, faces, between[lengths > 0.1] / lengths[lengths > 0.1, None]]
+            candidates += [faces, faces, between[lengths > 0.1] / lengths[lengths > 0.1, None]]
         except QhullError:
             pass
-    every = np.vstack(found)
+    every = np.vstack(candidates)
     return every[rng.integers(len(every), size=count)]
 
 
 def kisses(rng: Rng, count: int) -> Drawn:
-    """A vertex, an edge or a face of each met along one normal, some 0 to a tenth of their size apart or in overlap.
+    """Draw shapes with a vertex, edge or face of A opposite one of B, at a gap of up to a tenth of their size.
 
-    The farthest points along the normal face each other, so that what they are apart is the distance.
+    The gap may be negative. It is along a normal whose support points are opposite each other, so a positive gap is the
+    distance.
     """
     a, b = _any_pair(rng)
     body_a, body_b = naive.body(a), naive.body(b)
     poses_a, poses_b = (_placed(count, naive.random_rotations(rng, count)) for _ in range(2))
     n = np.einsum("nij,nj->ni", poses_a[:, :3, :3], _normals(rng, body_a, count))
     against = -_normals(rng, body_b, count)
-    faced = rng.random(count) < 0.5  # turn B so that a normal of its own meets A's
+    faced = rng.random(count) < 0.5  # rotate B so that one of its normals is opposite to A's
     local = np.einsum("nji,nj->ni", poses_b[:, :3, :3], n)
     poses_b[faced, :3, :3] = (poses_b[:, :3, :3] @ _turning(against, local))[faced]
     part = rng.random(count) < 0.3
@@ -165,22 +166,22 @@ def kisses(rng: Rng, count: int) -> Drawn:
     gaps = _some_gap(rng, count, body_a.size + body_b.size)
     poses_b[:, :3, 3] = at_a - at_b + gaps[:, None] * n
     pair = Pair(a, poses_a, b, poses_b)
-    slack = pair.world  # what the poses are rounded by
+    slack = pair.world  # the rounding error of the poses
     return pair, (gaps - slack, np.where(gaps >= 0, gaps, np.inf) + slack)
 
 
 def _turning(old: Array, new: Array) -> Array:
-    """Rotations that carry unit vectors to unit vectors."""
+    """Return rotations that map the unit vectors ``old`` to ``new``."""
     half = old + new
     length = np.linalg.norm(half, axis=1)
     ok = length > 1e-6
     half = np.where(ok[:, None], half, np.array([1.0, 0.0, 0.0])) / np.where(ok, length, 1.0)[:, None]
-    flip = 2 * half[:, :, None] * half[:, None, :] - np.eye(3)  # a half turn about the middle carries old to new
+    flip = 2 * half[:, :, None] * half[:, None, :] - np.eye(3)  # a half turn about the middle maps old to new
     return np.where(ok[:, None, None], flip, np.eye(3))
 
 
 def parallel(rng: Rng, count: int) -> Drawn:
-    """Turned alike or nearly alike, met along an axis of both and slid along their faces."""
+    """Draw shapes in equal or nearly equal orientations, in contact along an axis and shifted along their faces."""
     a, b = _any_pair(rng)
     body_a, body_b = naive.body(a), naive.body(b)
     turns = naive.random_rotations(rng, count)
@@ -198,24 +199,24 @@ def parallel(rng: Rng, count: int) -> Drawn:
 
 
 def shallow_and_deep(rng: Rng, count: int) -> Drawn:
-    """Pushed along the normal of their answer until they touch, then 1e-16 to 1e-1 of their size out or in."""
+    """Draw pairs moved along their normal until they touch, then by 1e-16 to 1e-1 of their size either way, or not."""
     a, b = _any_pair(rng)
     poses_a, poses_b = random_poses(rng, a, b, count)
     pair = Pair(a, poses_a, b, poses_b)
-    answer = pair.signed()
-    way = _some_gap(rng, count, 1.0) * pair.size - answer.distance
-    return pair.moved(shift_b=way[:, None] * answer.normal), None
+    result = pair.signed()
+    step = _some_gap(rng, count, 1.0) * pair.size - result.distance
+    return pair.moved(shift_b=step[:, None] * result.normal), None
 
 
 def needles(rng: Rng, count: int) -> Drawn:
-    """Polytopes of which every length is cut by up to 1e9."""
+    """Draw polytopes with each length divided by up to 1e9."""
     sharp = [name for name in SHAPES if is_polytope(SHAPES[name])]
     a, b = (thinned(rng, spec, 9) for spec in _any_pair(rng, sharp))
     return Pair.random(rng, a, b, count), None
 
 
 def _revolved(rng: Rng) -> Spec:
-    """A disc, a needle or something between that revolves about z: sharp, rounded, stretched, or a ball."""
+    """Return a disc, a needle or a shape between them, revolved about z: sharp, rounded, stretched, or a ball."""
     radius = 10.0 ** rng.uniform(-0.5, 0.5)
     half = radius * 10.0 ** rng.uniform(-3, 3)
     pick = int(rng.integers(8))
@@ -230,10 +231,10 @@ def _revolved(rng: Rng) -> Spec:
 
 
 def near_ties(rng: Rng, count: int) -> Drawn:
-    """Discs, needles and ellipsoids deep in each other whose axes are nearly parallel: by 1e-14 to 1e-3, some exactly.
+    """Draw discs, needles and ellipsoids in deep overlap, with axes parallel to 1e-14 to 1e-3, some exactly.
 
-    A whole circle of directions is nearly as good as the best there. Some stand nearly on each other's axis, some near
-    the rim.
+    A whole circle of directions is nearly optimal. Some centres are near the axis of the other shape, some near its
+    rim.
     """
     if rng.random() < 0.2:
         radii = 10.0 ** rng.uniform(-1, 1, 3) * (1.0 + 10.0 ** rng.uniform(-14, -1, 3) * rng.choice((-1, 1), 3))

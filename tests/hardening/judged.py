@@ -1,4 +1,4 @@
-"""The rational judge on every hundredth row, a few of a stack, with its certificate; on what touches without one."""
+"""Exact verification of a few rows of each stack with certificates, and of touching rows without."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NUMBER = re.compile(r"-?\b\d[\w.]*(?:[+-]\d+)?")
 
 
 def _why(stack: Stack, reasons: tuple[str, ...]) -> str:
-    """What is unproven, without its numbers, of which kinds of shape."""
-    said = "; ".join(dict.fromkeys(_NUMBER.sub("x", reason) for reason in reasons))
-    return f"{stack.pair.a[0]}, {stack.pair.b[0]}: {said}"
+    """Return the kinds of shape and the reasons why a row is unproven, without numbers."""
+    text = "; ".join(dict.fromkeys(_NUMBER.sub("x", reason) for reason in reasons))
+    return f"{stack.pair.a[0]}, {stack.pair.b[0]}: {text}"
 
 
 def _answer(stack: Stack, result: Any, row: int, sampled: bool) -> Any:
-    """The row as it stands, or asked alone, with what proves it: the same bits."""
+    """Return a row of the result. A sampled row is queried again with a certificate and must have the same bits."""
     if not sampled:
         return result[row]
     pair = stack.pair
@@ -36,7 +36,7 @@ def _answer(stack: Stack, result: Any, row: int, sampled: bool) -> Any:
 
 
 def judge(stack: Stack, result: Any, tally: Tally) -> None:
-    """Verify each hundredth row, a few of a stack, and each that touches; count the unprovable with its reason."""
+    """Verify every hundredth row, but a few at most, and each touching row. Count unproven rows by reason."""
     pair, count, line = stack.pair, len(stack), tally.line(stack.name)
     touching = np.flatnonzero(result.status == gk.Status.TOUCHING)
     line.touching += len(touching)
@@ -48,8 +48,8 @@ def judge(stack: Stack, result: Any, tally: Tally) -> None:
         try:
             answer = _answer(stack, result, row, row in sampled)
             verdict = gk.verify(answer, pair.shape_a, pair.shape_b, pair.poses_a[row], pair.poses_b[row])
-        except AssertionError as found:
-            tally.report(stack, "one is many", [row], str(found))
+        except AssertionError as error:
+            tally.report(stack, "one is many", [row], str(error))
             continue
         except Exception:
             tally.report(stack, "exception", [row], f"verify: {traceback.format_exc(limit=-3)}")

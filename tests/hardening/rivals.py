@@ -1,7 +1,7 @@
-"""coal and python-fcl on the same pairs, in a child process: some inputs hang or crash them.
+"""coal and python-fcl on the same pairs, in a child process, since some inputs hang or crash them.
 
-Each is asked whether the two touch and for their signed distance, whose error is how far it is from the proven
-interval, relative to the pair's size. coal is asked as it comes and with its tolerance at 1e-12.
+Each library computes whether the shapes collide, and their signed distance. The error is the distance from the proven
+interval, relative to the pair's size. coal runs with its default tolerance and with 1e-12.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from naive import Array, Spec
 from .draw import Stack
 from .versus import COAL, COAL_FINE, FCL, Versus
 
-_SECONDS = 2.0  #: for one row
-_BEGINNING = 60.0  #: for the shapes of a stack, with the imports
-_STACK = 5.0  #: for a stack of a peer: then the rest of its rows is left out, as slow as coal's EPA is at 1e-12
-_MOST_LOST = 3  #: rows that a peer may hang or crash at before the rest of a stack is left out
+_SECONDS = 2.0  #: limit of one row
+_BEGINNING = 60.0  #: limit to import a library and build the shapes of a stack
+_STACK = 5.0  #: limit of a stack, after which its other rows are skipped; coal's EPA is slow at 1e-12
+_MOST_LOST = 3  #: hangs and crashes of a library after which the other rows of a stack are skipped
 _CAN = ("sphere", "box", "capsule", "cylinder", "hull")
 _COAL_CAN = (*_CAN, "cone", "ellipsoid", "tetrahedron")
 
-Ask = Callable[[Any, Any], tuple[float, bool]]
+QueryFunction = Callable[[Any, Any], tuple[float, bool]]
 
 
 def _has(peer: str, spec: Spec) -> bool:
@@ -36,15 +36,15 @@ def _has(peer: str, spec: Spec) -> bool:
     return spec[0] in (_CAN if peer == FCL else _COAL_CAN)
 
 
-def _asker(peer: str, a: Spec, b: Spec) -> Ask:
-    """Build the shapes of a peer; returns what asks them: signed distance and whether they touch."""
+def _query_function(peer: str, a: Spec, b: Spec) -> QueryFunction:
+    """Return a function of two poses that computes the signed distance and whether the shapes collide."""
     if peer == FCL:
         import fcl
         import peers
 
         shapes = peers.fcl_shape(a), peers.fcl_shape(b)
 
-        def ask_fcl(pose_a: Array, pose_b: Array) -> tuple[float, bool]:
+        def query_fcl(pose_a: Array, pose_b: Array) -> tuple[float, bool]:
             objects = [
                 fcl.CollisionObject(s, fcl.Transform(p[:3, :3].copy(), p[:3, 3].copy()))
                 for s, p in zip(shapes, (pose_a, pose_b), strict=True)
@@ -53,45 +53,45 @@ def _asker(peer: str, a: Spec, b: Spec) -> Ask:
             request = fcl.DistanceRequest(enable_nearest_points=True, enable_signed_distance=True)
             return fcl.distance(*objects, request, fcl.DistanceResult()), hit
 
-        return ask_fcl
+        return query_fcl
     import coal
     import peers
 
-    one, other = peers.coal_shape(a), peers.coal_shape(b)
+    shape_a, shape_b = peers.coal_shape(a), peers.coal_shape(b)
 
-    def ask_coal(pose_a: Array, pose_b: Array) -> tuple[float, bool]:
+    def query_coal(pose_a: Array, pose_b: Array) -> tuple[float, bool]:
         places = [coal.Transform3s(p[:3, :3].copy(), p[:3, 3].copy()) for p in (pose_a, pose_b)]
         request, result = coal.CollisionRequest(), coal.CollisionResult()
         request.enable_contact = False
-        hit = bool(coal.collide(one, places[0], other, places[1], request, result))
+        hit = bool(coal.collide(shape_a, places[0], shape_b, places[1], request, result))
         if peer == COAL_FINE:
-            return peers.coal_signed_distance(one, pose_a, other, pose_b)[0], hit
+            return peers.coal_signed_distance(shape_a, pose_a, shape_b, pose_b)[0], hit
         wanted = coal.DistanceRequest()
         wanted.enable_signed_distance = True
-        return coal.distance(one, places[0], other, places[1], wanted, coal.DistanceResult()), hit
+        return coal.distance(shape_a, places[0], shape_b, places[1], wanted, coal.DistanceResult()), hit
 
-    return ask_coal
+    return query_coal
 
 
 def _child(line: Connection) -> None:
-    """Answer stacks until the parent is gone: a row at a time, so that it knows at which one this process died."""
+    """Query stacks until the parent ends, and send each row, so that the parent can identify the row of a crash."""
     while True:
         peer, a, b, poses_a, poses_b = line.recv()
         try:
-            ask = _asker(peer, a, b)
+            query = _query_function(peer, a, b)
         except Exception as refused:
             line.send(repr(refused))
             continue
         line.send(None)
         for pose_a, pose_b in zip(poses_a, poses_b, strict=True):
             try:
-                line.send(ask(pose_a, pose_b))
+                line.send(query(pose_a, pose_b))
             except Exception as raised:
                 line.send(repr(raised))
 
 
 class Rivals:
-    """The child process, begun again where it is lost."""
+    """The child process, which is restarted after a hang or a crash."""
 
     def __init__(self) -> None:
         self.child: Any = None
@@ -118,8 +118,8 @@ class Rivals:
             self.child.start()
             far.close()
 
-    def _heard(self, seconds: float = _SECONDS) -> tuple[bool, Any]:
-        """Whether the child said something in time, and what."""
+    def _receive(self, seconds: float = _SECONDS) -> tuple[bool, Any]:
+        """Return whether the child sent a message in time, and the message."""
         try:
             if self.line.poll(seconds):
                 return True, self.line.recv()
@@ -129,26 +129,26 @@ class Rivals:
         return False, None
 
     def _rows(self, peer: str, stack: Stack, first: int) -> tuple[list[Any], bool]:
-        """Answers from row ``first`` on, and whether a row hung or crashed after them."""
-        pair, found = stack.pair, []
+        """Return the results from row ``first`` on, and whether the next row hung or crashed."""
+        pair, results = stack.pair, []
         self._begin()
         self.line.send((peer, pair.a, pair.b, pair.poses_a[first:], pair.poses_b[first:]))
-        heard, refused = self._heard(_BEGINNING)
-        if not heard or refused is not None:
-            return found, not heard
+        received, refused = self._receive(_BEGINNING)
+        if not received or refused is not None:
+            return results, not received
         start = time.perf_counter()
         for _ in range(first, len(stack)):
             if time.perf_counter() - start > _STACK:
                 self._end()
                 break
-            heard, answer = self._heard()
-            if not heard:
-                return found, True
-            found.append(answer)
-        return found, False
+            received, answer = self._receive()
+            if not received:
+                return results, True
+            results.append(answer)
+        return results, False
 
-    def ask(self, stack: Stack, result: Any, versus: Versus) -> None:
-        """Ask every peer that has both shapes about every row."""
+    def compare(self, stack: Stack, result: Any, versus: Versus) -> None:
+        """Query every library that supports both shapes for every row."""
         size = stack.pair.size
         for peer in (COAL, COAL_FINE, FCL):
             if not (_has(peer, stack.pair.a) and _has(peer, stack.pair.b)):
@@ -156,8 +156,8 @@ class Rivals:
             answers: list[Any] = []
             lost = 0
             while len(answers) < len(stack) and lost < _MOST_LOST:
-                found, died = self._rows(peer, stack, len(answers))
-                answers += found
+                results, died = self._rows(peer, stack, len(answers))
+                answers += results
                 if not died:
                     break
                 answers.append("lost")

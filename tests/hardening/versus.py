@@ -1,4 +1,4 @@
-"""How far coal and python-fcl are from the proven intervals, and the Markdown of it."""
+"""The errors of coal and python-fcl relative to the proven intervals, as a table in Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 OURS, COAL, COAL_FINE, FCL = "gjk3d", "coal", "coal, tolerance 1e-12", "python-fcl"
-CLEAR = 1e-6  #: of the pair's size: nearer to touching than this no boolean is called wrong
+CLEAR = 1e-6  #: relative to the size: booleans of pairs that are nearer to touching do not count as wrong
 
 _HEAD = ("library", "pairs", "interval", "asked", "worst error / size", "error > 1e-6", "error > 1e-3")
 _TAIL = ("wrong booleans", "exceptions", "NaN, inf", "hung, crashed")
@@ -15,7 +15,7 @@ _TAIL = ("wrong booleans", "exceptions", "NaN, inf", "hung, crashed")
 
 @dataclass
 class Count:
-    """One library on pairs of one kind."""
+    """The results of one library for pairs of one kind."""
 
     asked: int = 0
     worst: float = 0.0
@@ -27,19 +27,19 @@ class Count:
     lost: int = 0
 
     def cells(self) -> list[str]:
-        """As the table shows it."""
+        """Return the cells of the table."""
         counts = (self.off, self.far_off, self.wrong, self.raised, self.nan, self.lost)
         return [f"{self.asked}", f"{self.worst:.1e}", *map(str, counts)]
 
 
 class Versus:
-    """Every library, by random or adversarial and by what the proven interval says of the pair."""
+    """The results of every library, by random or adversarial pairs and by the sign of the proven interval."""
 
     def __init__(self) -> None:
         self.counts: dict[tuple[str, str, str], Count] = {}
 
     def add(self, peer: str, name: str, interval: tuple[float, float], size: float, answer: Any) -> None:
-        """Count one answer (value and boolean, "lost", or an exception's words), and beside coal's our own."""
+        """Count one result: value and boolean, "lost", or the text of an exception. With coal, also count our own."""
         if not size > 0.0:
             return
         lower, upper = interval
@@ -69,7 +69,7 @@ class Versus:
         count.far_off += error > 1e-3
 
     def markdown(self) -> str:
-        """The table; ours is the width of the proven intervals, on the pairs that coal has."""
+        """Return the table. Our rows show the widths of the proven intervals, for the pairs that coal supports."""
         order = {name: k for k, name in enumerate((OURS, COAL, COAL_FINE, FCL, "random", "adversarial"))}
         keys = sorted(self.counts, key=lambda key: (key[1] != "random", key[2], order[key[0]]))
         lines = [[*_HEAD, *_TAIL], ["---", "---", "---", *["---:"] * 8]]

@@ -1,4 +1,4 @@
-"""Answers against the slow twins: hulls and fractions for polytopes, closed forms and brackets for others."""
+"""Comparison with the naive twins: hulls and fractions for polytopes, closed forms and bounds for curved shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CURVED_PAIRS = [(a, b) for a, b in strategies.CHOSEN_PAIRS if a in CURVED or b i
 
 
 def random_case(seed, name_a, name_b, count):
-    """Two random shapes of these kinds, as a pair under random poses."""
+    """Return a pair of two random shapes of these kinds at random poses."""
     rng = np.random.default_rng(seed)
     a, b = strategies.random_spec(rng, name_a), strategies.random_spec(rng, name_b)
     return laws.Pair.random(rng, a, b, count)
@@ -36,27 +36,27 @@ def twins(pair):
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), POLYTOPE_PAIRS)
-def test_polytopes_against_the_hull_of_all_differences(name_a, name_b):
+def test_polytopes_match_hull_of_all_differences(name_a, name_b):
     pair = random_case(1, name_a, name_b, 6)
     result = pair.signed()
     values, normals = zip(*(naive.signed_distance(a, b) for a, b in twins(pair)), strict=True)
     laws.at_most(np.abs(result.distance - values), 1e-12 * pair.size + pair.rounding, "signed distance")
     laws.at_most(result.lower, values + pair.rounding, "lower <= truth")
     laws.at_most(values, result.upper + pair.rounding, "truth <= upper")
-    apart = np.array(values) > 1e-3 * pair.size
+    separated = np.array(values) > 1e-3 * pair.size
     turn = np.linalg.norm(result.normal - np.array(normals), axis=1)
-    laws.at_most((turn * result.distance)[apart], (1e-9 * pair.size + 4 * pair.world)[apart], "normal")
+    laws.at_most((turn * result.distance)[separated], (1e-9 * pair.size + 4 * pair.world)[separated], "normal")
 
 
-def test_random_pairs_hit_about_half_the_time():
+def test_about_half_of_random_pairs_collide():
     hits = [random_case(1, *names, 20).collide() for names in itertools.combinations_with_replacement(SOLID, 2)]
     assert 0.3 < np.mean(hits) < 0.7
     assert all(3 <= hit.sum() <= 17 for hit in hits)
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), POLYTOPE_PAIRS)
-def test_witness_points_against_the_quadratic_program(name_a, name_b):
-    """Apart, the difference of the nearest points is unique; the points themselves lie in the hulls."""
+def test_witness_points_match_quadratic_program(name_a, name_b):
+    """The vector between the witness points of separated shapes is unique, although the points are not."""
     pair = random_case(2, name_a, name_b, 4)
     result = pair.apart()
     for k, (a, b) in enumerate(twins(pair)):
@@ -68,7 +68,7 @@ def test_witness_points_against_the_quadratic_program(name_a, name_b):
 
 
 def exact_square(pair, k):
-    """sd * |sd| in fractions, for unturned sharp polytopes: translations are exact as given."""
+    """Return sd * |sd| in fractions, for sharp polytopes without rotation, whose translations are exact."""
     points = [
         naive.exact(body.points) + naive.exact(poses[k, :3, 3])
         for body, poses in ((pair.body_a, pair.poses_a), (pair.body_b, pair.poses_b))
@@ -82,8 +82,8 @@ def signed_square(x):
 
 @pytest.mark.parametrize(("name_a", "name_b"), [("box", "box"), ("tetrahedron", "box"), ("triangle", "tetrahedron")])
 @pytest.mark.parametrize("far", [0.0, 1e7])
-def test_bounds_hold_the_exact_value(name_a, name_b, far):
-    """No tolerance: lower <= truth <= upper in rational arithmetic."""
+def test_bounds_contain_the_exact_value(name_a, name_b, far):
+    """Rational arithmetic proves lower <= true distance <= upper without tolerance."""
     rng = np.random.default_rng(3)
     a, b = SHAPES[name_a], SHAPES[name_b]
     poses_a, poses_b = strategies.random_poses(rng, a, b, 6)
@@ -103,23 +103,23 @@ def test_bounds_hold_the_exact_value(name_a, name_b, far):
 
 
 @given(strategies.pairs(strategies.polytopes))
-def test_nasty_polytopes_against_the_hull_of_all_differences(case):
+def test_difficult_polytopes_match_hull_of_all_differences(case):
     pair = laws.Pair(*case)
     result = pair.signed()
     value, normal = naive.signed_distance(*twins(pair)[0])
-    # the twin's own facets may be blurred for needles, but what its normal proves is proven
+    # the naive facets of needles may be inaccurate, but the gap along the naive normal is a valid lower bound
     proven = pair.gap(normal)
     laws.at_most(proven, result.upper + pair.rounding, "truth <= upper")
     laws.at_most(np.abs(result.distance - value), 1e-11 * pair.size + pair.rounding, "signed distance")
 
 
-#: all but those that have no closed form
+#: shapes whose distance to a point has a closed form
 CLOSED = [name for name in SHAPES if not {"squashed", "sum", "union"} & set(name.split())]
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_spheres_against_the_closed_distance_of_a_point(name):
-    """A sphere is a point with a radius: point to box, capsule, cylinder, cone, ellipsoid in closed form."""
+def test_spheres_match_closed_form_of_point_distance(name):
+    """The distance of a sphere is that of its centre minus its radius, and a point has a distance in closed form."""
     spec = SHAPES[name]
     pair = laws.Pair.random(np.random.default_rng(4), ("sphere", 0.3), spec, 20)
     result = pair.signed()
@@ -133,7 +133,7 @@ def test_spheres_against_the_closed_distance_of_a_point(name):
         assert closed <= result.upper[k] + pair.rounding[k]
 
 
-def test_capsules_against_segments():
+def test_capsules_match_segment_distance():
     rng = np.random.default_rng(5)
     for _ in range(10):
         a, b = ("capsule", *rng.uniform(0.1, 1, 2)), ("capsule", *rng.uniform(0.1, 1, 2))
@@ -155,8 +155,8 @@ def test_capsules_against_segments():
         (("ellipsoid", (0.5, 1.0, 0.7)), ("ellipsoid", (1.0, 2.0, 1.4))),
     ],
 )
-def test_aligned_pairs_against_their_sum(a, b):
-    """Alike and in one orientation: the difference is of the same kind, and a point's distance to it is closed."""
+def test_aligned_pairs_match_point_distance_to_their_sum(a, b):
+    """The difference of similar aligned shapes is of the same kind, and its distance to a point has a closed form."""
     rng = np.random.default_rng(6)
     poses_a, poses_b = strategies.random_poses(rng, a, b, 40)
     poses_b[:, :3, :3] = poses_a[:, :3, :3]
@@ -172,7 +172,7 @@ def test_aligned_pairs_against_their_sum(a, b):
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), CURVED_PAIRS)
-def test_curved_pairs_against_their_brackets(name_a, name_b):
+def test_curved_pairs_match_naive_bounds(name_a, name_b):
     pair = random_case(7, name_a, name_b, 3)
     result = pair.signed()
     for k, (a, b) in enumerate(twins(pair)):
@@ -184,13 +184,13 @@ def test_curved_pairs_against_their_brackets(name_a, name_b):
         assert hi - lo <= 1e-4 * pair.size[k]
 
 
-# other libraries, where they are right ------------------------------------------------------------------------------
+# other libraries, where they are accurate ---------------------------------------------------------------------------
 
 COAL_POLYTOPES = ["tetrahedron", "sphere", "box", "capsule", "hull", "rounded box"]
 COAL_ALL = COAL_POLYTOPES + ["cylinder", "cone", "ellipsoid", "rounded cone"]
 
 
-def ask_coal(pair):
+def query_coal(pair):
     a, b = peers.coal_shape(pair.a), peers.coal_shape(pair.b)
     answers = [
         peers.coal_signed_distance(a, pose_a, b, pose_b)
@@ -203,21 +203,21 @@ def ask_coal(pair):
 def test_coal_agrees_on_polytopes(name_a, name_b):
     pair = laws.Pair.random(np.random.default_rng(8), SHAPES[name_a], SHAPES[name_b], 40)
     result = pair.signed()
-    distance, normal, _, _ = ask_coal(pair)
+    distance, normal, _, _ = query_coal(pair)
     laws.at_most(np.abs(result.distance - distance), 1e-6 * pair.size, "coal's signed distance")
-    apart = result.lower > 1e-3 * pair.size
-    assert np.abs(result.normal - normal)[apart].max() < 1e-6
+    separated = result.lower > 1e-3 * pair.size
+    assert np.abs(result.normal - normal)[separated].max() < 1e-6
 
 
 @pytest.mark.parametrize(
     ("name_a", "name_b"),
     [p for p in itertools.combinations_with_replacement(COAL_ALL, 2) if set(p) - set(COAL_POLYTOPES)],
 )
-def test_coal_agrees_on_curved_shapes_that_are_apart(name_a, name_b):
-    """In overlap coal's EPA loses some curved pairs; apart, some too, and then its normal does not prove its answer."""
+def test_coal_agrees_on_separated_curved_shapes(name_a, name_b):
+    """Results of coal are compared only where its normal proves its distance, since it fails for some curved pairs."""
     pair = laws.Pair.random(np.random.default_rng(9), SHAPES[name_a], SHAPES[name_b], 40)
     result = pair.signed()
-    distance, normal, _, _ = ask_coal(pair)
+    distance, normal, _, _ = query_coal(pair)
     sound = (np.abs(distance) < 100) & (np.abs(np.linalg.norm(normal, axis=1) - 1) < 1e-6)
     right = sound & (result.lower > 0) & (np.abs(pair.gap(np.where(sound[:, None], normal, 1.0)) - distance) < 1e-5)
     assert right.sum() >= 0.9 * np.sum(result.lower > 0)
@@ -225,7 +225,7 @@ def test_coal_agrees_on_curved_shapes_that_are_apart(name_a, name_b):
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), [("sphere", "sphere"), ("sphere", "box"), ("box", "box")])
-def test_fcl_agrees_on_spheres_and_boxes_that_are_apart(name_a, name_b):
+def test_fcl_agrees_on_spheres_and_boxes(name_a, name_b):
     pair = laws.Pair.random(np.random.default_rng(10), SHAPES[name_a], SHAPES[name_b], 60)
     result = pair.apart()
     a, b = peers.fcl_shape(pair.a), peers.fcl_shape(pair.b)
@@ -239,8 +239,8 @@ def test_fcl_agrees_on_spheres_and_boxes_that_are_apart(name_a, name_b):
     assert len(deep) > 10
 
 
-def test_the_package_and_the_twins_mean_the_same_shapes():
-    """Supports of every kind of shape, so that the tests above compare like with like."""
+def test_supports_match_naive_twins():
+    """The package and the naive twin build the same shape from each spec."""
     directions = naive.unit_vectors(np.random.default_rng(11), 200)
     for name, spec in SHAPES.items():
         heights = (build(spec).support(directions) * directions).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What is asked for at the edge of what numbers hold: common points of huge boxes far away, widths on a shared axis."""
+"""Requested accuracy at the limit of floats: common points of huge distant boxes, and widths on a shared axis."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def placed(rotation: naive.Array, translation: naive.Array) -> naive.Array:
 
 @pytest.mark.parametrize("searched", [False, True], ids=["by formula", "by search"])
 @pytest.mark.parametrize("size", [1e6, 1e7, 1e8, 1e9])
-def test_common_point_of_huge_boxes_that_barely_overlap_is_proven(size: float, searched: bool) -> None:
-    """Far from the origin too, the overlap a few rounding errors deep: the judge places the point in both boxes."""
+def test_common_point_of_barely_overlapping_boxes_is_proven(size: float, searched: bool) -> None:
+    """`verify` proves a common point for overlaps of a few rounding errors, also far from the origin."""
     rng = np.random.default_rng(int(size))
     deep = 0
     for overlap in (1e-12, 4e-11, 1e-9):
@@ -40,10 +40,10 @@ def test_common_point_of_huge_boxes_that_barely_overlap_is_proven(size: float, s
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("question", [gk.distance, gk.signed_distance], ids=["distance", "depth"])
-def test_width_asked_for_is_kept_where_an_axis_is_shared(question, tol: float) -> None:  # type: ignore[no-untyped-def]
-    """Of a cone and a segment, capsule or point on its axis a circle of directions ties."""
+def test_width_respects_tol_on_a_shared_axis(question, tol: float) -> None:  # type: ignore[no-untyped-def]
+    """A cone and a segment, capsule or point on its axis have a circle of equally good directions."""
     rng = np.random.default_rng(7)
-    for other in ("segment", "capsule", "point"):
+    for kind in ("segment", "capsule", "point"):
         for _ in range(12):
             radius, height, half = rng.uniform(0.2, 2.0, 3)
             cone = gk.Cone(radius, height)
@@ -51,7 +51,7 @@ def test_width_asked_for_is_kept_where_an_axis_is_shared(question, tol: float) -
                 "segment": gk.Segment((0, 0, -half), (0, 0, half)),
                 "capsule": gk.Capsule(0.3 * half, 2 * half),
                 "point": gk.Point((0, 0, 0)),
-            }[other]
+            }[kind]
             pose = placed(np.eye(3), np.array([0.0, 0.0, rng.uniform(-1, 1) * (0.5 * height + half)]))
             answer = question(cone, on_axis, None, pose, tol=tol)
             reach = np.hypot(radius, 0.5 * height) + 2.0 * half + abs(pose[2, 3])

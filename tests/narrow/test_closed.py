@@ -1,4 +1,4 @@
-"""Cores whose distance is a formula, held against the naive twins and against EPA, which knows no formula."""
+"""Cores with a distance in closed form, compared with the naive twins and with EPA."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAIRS = [
 
 
 def cylinder_gap(radius: float, height: float, points: np.ndarray) -> np.ndarray:
-    """Signed distances of points from a cylinder, from the outline of its half in polar coordinates."""
+    """Return signed distances of points from a cylinder, by the outline of its half section."""
     rho, z = np.hypot(points[:, 0], points[:, 1]), points[:, 2]
     outline = np.array([(0.0, height / 2), (radius, height / 2), (radius, -height / 2), (0.0, -height / 2)])
     best = np.full(len(points), np.inf)
@@ -49,7 +49,7 @@ def cylinder_gap(radius: float, height: float, points: np.ndarray) -> np.ndarray
 
 
 def truths(pair: laws.Pair, names: tuple[str, str]) -> np.ndarray:
-    """Signed distances by the twins."""
+    """Return the signed distances by the naive twins."""
     if "cylinder" not in names and "coin" not in names:
         posed = [
             naive.bodies(pair.a, pose_a, pair.b, pose_b)
@@ -63,7 +63,7 @@ def truths(pair: laws.Pair, names: tuple[str, str]) -> np.ndarray:
 
 
 def check(pair: laws.Pair, names: tuple[str, str]) -> None:
-    """Hold the answers against the twins, and against EPA's."""
+    """Compare the results with the naive twins and with EPA."""
     result, by_epa = pair.signed(), pair.signed(depth="epa")
     near = 1e-11 * pair.size + pair.rounding
     assert np.all(abs(result.distance - truths(pair, names)) <= near)
@@ -73,14 +73,14 @@ def check(pair: laws.Pair, names: tuple[str, str]) -> None:
     gap = result.point_b - result.point_a - result.distance[:, None] * result.normal
     assert np.all(np.linalg.norm(gap, axis=1) <= near + pair.world)
     assert np.array_equal(pair.collide(), ~(result.lower > 0.0))
-    apart = pair.apart()
-    assert np.all(apart.lower <= np.maximum(by_epa.upper, 0.0))
-    assert np.all(np.maximum(by_epa.lower, 0.0) <= apart.upper)
+    unsigned = pair.apart()
+    assert np.all(unsigned.lower <= np.maximum(by_epa.upper, 0.0))
+    assert np.all(np.maximum(by_epa.lower, 0.0) <= unsigned.upper)
 
 
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
-def test_random_poses_agree_with_the_twins_and_with_epa(names):
-    """Half of them share a point; the others are apart by a millionth of their size and more."""
+def test_random_poses_match_naive_twins_and_epa(names):
+    """Half of the pairs share a point. The others are separated by at least a millionth of their size."""
     rng = np.random.default_rng(PAIRS.index(names))
     a, b = SPECS[names[0]], SPECS[names[1]]
     poses_a, poses_b = random_poses(rng, a, b, 12)
@@ -89,8 +89,8 @@ def test_random_poses_agree_with_the_twins_and_with_epa(names):
 
 @pytest.mark.parametrize("names", sampled(((names,) for names in PAIRS), 3), ids="-".join)
 @given(data=st.data())
-def test_poses_full_of_ties_agree_too(names, data):
-    """Centres that coincide, parallel axes, points on faces, edges, rims and axes."""
+def test_poses_with_ties_match_naive_twins_and_epa(names, data):
+    """Centres coincide, axes are parallel, and points lie on faces, edges, rims and axes."""
     step = st.sampled_from((-1.0, -0.6, -0.25, 0.0, 1e-9, 0.2, 0.25, 0.5, 0.6, 0.7, 2.0))
     turn = st.sampled_from((np.eye(3), np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]), np.diag([1.0, -1, -1])))
     poses_a, poses_b = np.eye(4)[None].copy(), np.eye(4)[None].copy()
@@ -100,8 +100,8 @@ def test_poses_full_of_ties_agree_too(names, data):
     check(laws.Pair(a, poses_a, b, poses_b), names)
 
 
-def test_a_step_that_the_end_of_a_box_cuts_short_leads_nowhere():
-    """What it would have led to was taken for the gap: 0 of boxes 2.7 apart, of one pose in some thousand."""
+def test_clipped_step_is_not_the_gap():
+    """The result of a step that is clipped at the end of a box is not the gap: it was once 0 at a distance of 2.7."""
     plank, wall = gk.Box((0.7, 0.35, 0.06)), gk.Box((0.15, 0.6, 2.4))
     pose = [
         [-0.860351814052504, -0.502281860995135, -0.08664691668968516, 0.1324487653145888],
@@ -113,7 +113,7 @@ def test_a_step_that_the_end_of_a_box_cuts_short_leads_nowhere():
     turns = Rotation.random(20000, random_state=7).as_matrix()
     poses = np.tile(np.eye(4), (20001, 1, 1))
     poses[0], poses[1:, :3, :3], poses[1:, :3, 3] = pose, turns, rng.normal(size=(20000, 3))
-    for other in (wall, gk.Capsule(0.01, 2.4)):
-        answer, searched = (gk.signed_distance(plank, other, poses, None, depth=way) for way in ("auto", "epa"))
-        assert (answer.lower <= searched.upper + 1e-12).all()
-        assert (searched.lower <= answer.upper + 1e-12).all()
+    for shape in (wall, gk.Capsule(0.01, 2.4)):
+        result, searched = (gk.signed_distance(plank, shape, poses, None, depth=depth) for depth in ("auto", "epa"))
+        assert (result.lower <= searched.upper + 1e-12).all()
+        assert (searched.lower <= result.upper + 1e-12).all()

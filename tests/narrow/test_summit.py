@@ -1,4 +1,4 @@
-"""Newton's method on branches, and the caps of directions it leaves, held against plain numpy."""
+"""Newton's method on branches, and the caps of directions around its results, compared with plain numpy."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gjk3d.narrow.gjk import set_row
 from gjk3d.poses import pose_rows
 from gjk3d.shapes.layout import Core
 
-#: kinds without a radius: what kernels call a core is the whole shape
+#: kinds without a radius, where the core is the whole shape
 SHARP = ("cylinder", "cone", "ellipsoid", "placed cylinder", "squashed cone", "disc", "box", "hull")
 CURVED = ("cylinder", "cone", "ellipsoid", "placed cylinder", "squashed cone")
 
 
 def grid(count: int) -> np.ndarray:
-    """Directions evenly over the sphere (Fibonacci's spiral)."""
+    """Return evenly distributed directions on a Fibonacci spiral."""
     z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
     angle = np.arange(count) * np.pi * (3.0 - np.sqrt(5.0))
     r = np.sqrt(1.0 - z * z)
@@ -30,10 +30,10 @@ def grid(count: int) -> np.ndarray:
 
 
 def greatest_gap(a: naive.Body, b: naive.Body) -> float:
-    """The signed distance of an overlap, by its definition: from a dense grid, refined around the best directions.
+    """Return the signed distance of overlapping bodies by a dense search over directions, refined around the best.
 
-    A sample of directions takes the shape of its better ones (the cross-entropy method), because of narrow ridges. The
-    search starts again at the best direction of all, since a sample may shrink before it has followed a ridge.
+    The refinement is the cross-entropy method, which adapts each sample to narrow ridges. The search is restarted at
+    the best direction, because a sample may shrink before it reaches the end of a ridge.
     """
     rng, directions = np.random.default_rng(0), grid(10_000)
     values = naive.gap(a, b, directions)
@@ -41,7 +41,7 @@ def greatest_gap(a: naive.Body, b: naive.Body) -> float:
     starts = []
     for _ in range(8):
         starts.append(directions[values.argmax()])
-        values[directions @ starts[-1] > 0.985] = -np.inf  # a tenth of a radian and more
+        values[directions @ starts[-1] > 0.985] = -np.inf  # the starts are at least 0.17 radians apart
     for k in range(12):
         n, reach = (starts[k], 0.03) if k < 8 else (top, 0.03 * 0.1 ** (k - 8))
         x = np.cross(n, (1.0, 0.0, 0.0) if abs(n[0]) < 0.7 else (0.0, 1.0, 0.0))
@@ -56,7 +56,7 @@ def greatest_gap(a: naive.Body, b: naive.Body) -> float:
             if gaps[order[0]] > best:
                 best, top = gaps[order[0]], around[order[0]]
             if gaps[order[0]] - gaps[order[-1]] < 1e-15 * abs(best):
-                break  # the better directions differ by rounding
+                break  # the best directions differ only by rounding
             middle = sample[order].mean(axis=0)
             _, lengths, axes = np.linalg.svd((sample[order] - middle) / np.sqrt(40.0), full_matrices=False)
             spread = 2.0 * lengths[:, None] * axes
@@ -64,11 +64,11 @@ def greatest_gap(a: naive.Body, b: naive.Body) -> float:
 
 
 def caps_of(spec_a, pose_a, spec_b, pose_b, rng) -> list[Cap]:
-    """The caps that the kernels find from triples of support points, in A's axes."""
+    """Return the caps that the kernels compute from triples of support points, in A's axes."""
     cores = [Core(*build(spec)._packed) for spec in (spec_a, spec_b)]
     rows = [pose_rows(pose)[0][0] for pose in (pose_a, pose_b)]
     c = cores_at(cores[0], rows[0], cores[1], rows[1])
-    found = []
+    caps = []
     least = gk.signed_distance(build(spec_a), build(spec_b), pose_a, pose_b).normal @ pose_a[:3, :3]
     for n in least + 0.1 * rng.normal(size=(8, 3)):
         n /= np.linalg.norm(n)
@@ -79,14 +79,14 @@ def caps_of(spec_a, pose_a, spec_b, pose_b, rng) -> list[Cap]:
         summit = find_stationary(c, s, 3, tuple(n.tolist()), 0.0)
         if summit.branches:
             cap = cap_around(s, summit)
-            found += [cap] if cap.cosine <= 1.0 else []
-    return found
+            caps += [cap] if cap.cosine <= 1.0 else []
+    return caps
 
 
 @pytest.mark.parametrize("one", CURVED)
 @pytest.mark.parametrize("other", SHARP)
-def test_no_direction_of_a_cap_is_less_deep_than_its_floor(one, other):
-    """The claim of a cap, by what the naive support functions say of 400 directions in it."""
+def test_depth_in_a_cap_is_at_least_its_floor(one, other):
+    """The naive depth along 400 directions of a cap is at least the cap's floor."""
     rng = np.random.default_rng(CURVED.index(one) * 10 + SHARP.index(other))
     spec_a, spec_b = random_spec(rng, one), random_spec(rng, other)
     count = 0
@@ -106,7 +106,7 @@ def test_no_direction_of_a_cap_is_less_deep_than_its_floor(one, other):
 
 @pytest.mark.full
 @given(seed=st.integers(0, 2**32 - 1), one=st.sampled_from(CURVED), other=st.sampled_from(SHARP))
-def test_depth_of_curved_pairs_beside_a_dense_search(seed, one, other):
+def test_bounds_of_curved_pairs_contain_a_dense_search(seed, one, other):
     rng = np.random.default_rng(seed)
     spec_a, spec_b = random_spec(rng, one), random_spec(rng, other)
     poses_a, poses_b = random_poses(rng, spec_a, spec_b, 2)
@@ -115,5 +115,5 @@ def test_depth_of_curved_pairs_beside_a_dense_search(seed, one, other):
         result = gk.signed_distance(build(spec_a), build(spec_b), pose_a, pose_b)
         assert result.upper - result.lower <= 4e-10 * size
         best = greatest_gap(*naive.bodies(spec_a, pose_a, spec_b, pose_b))
-        assert best <= result.upper + 1e-14 * size  # each direction is a lower bound of the truth
-        assert best >= result.lower - 1e-10 * size  # and the search comes so near
+        assert best <= result.upper + 1e-14 * size  # the gap along any direction is a lower bound
+        assert best >= result.lower - 1e-10 * size  # the error of the search is below 1e-10

@@ -1,4 +1,4 @@
-"""The times of impact of bodies that turn or start far away, against values that are rational but for pi."""
+"""Times of impact of bodies that rotate or start far away, compared with rational multiples of powers of pi."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def core_of(shape: gk.Shape) -> Core:
 
 
 def motion_row(turn: float) -> np.ndarray:
-    """Return the row of a body that turns about the z axis through its origin."""
+    """Return the motion row of a body that rotates about the z axis through its origin."""
     row = np.zeros(MOTION)
     row[:9] = np.eye(3).ravel()
     row[TURN + 2] = turn
@@ -33,10 +33,10 @@ def motion_row(turn: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("turn", np.random.default_rng(1).uniform(4100.0, 6283.0, 12).tolist())
-def test_a_bar_is_not_proven_free_past_its_contact_after_a_thousand_turns(turn: float) -> None:
+def test_free_until_is_not_after_contact_after_a_thousand_turns(turn: float) -> None:
     """The bar along x hits a point on the y axis after every odd quarter turn.
 
-    A float of its angle is then 4096 times as coarse as a float of the angle of a bar that turns by 1 radian.
+    The rounding error of the angle is 4096 times that of an angle of 1 radian.
     """
     half_turns = int(turn / pi) - 2
     contact = (half_turns + Fraction(1, 2)) * PI / Fraction(turn)
@@ -52,8 +52,8 @@ def test_a_bar_is_not_proven_free_past_its_contact_after_a_thousand_turns(turn: 
     assert Fraction(free) <= contact
 
 
-def test_a_bar_hits_the_wall_that_both_its_tips_move_away_from_at_first() -> None:
-    """The bar starts 80 degrees below the plane y = 0.99, turns half round, and its lower tip comes up to it."""
+def test_bar_hits_a_wall_that_its_tips_first_move_away_from() -> None:
+    """The bar starts at -80 degrees, makes half a turn, and its lower tip rises to the plane y = 0.99."""
     start, height = np.radians(-80.0), 0.99
     wall = gk.Halfspace((0.0, -1.0, 0.0), -height)
     pose = naive.pose(Rotation.from_rotvec((0.0, 0.0, start)).as_matrix())
@@ -63,8 +63,8 @@ def test_a_bar_hits_the_wall_that_both_its_tips_move_away_from_at_first() -> Non
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_ball_is_not_proven_free_past_its_contact_far_from_the_origin(seed: int) -> None:
-    """A float of its place is far coarser than what the sizes of ball and box ask for."""
+def test_free_until_is_not_after_contact_far_from_the_origin(seed: int) -> None:
+    """The rounding error of the ball's position is far larger than that of the sizes of ball and box."""
     rng = np.random.default_rng(seed)
     start, way, wall = 1e8 * rng.uniform(1, 2), 1e3 * rng.uniform(1, 2), 500.0 * rng.uniform() + 2.0
     radius, box, edge = float(rng.uniform(0.4, 0.6)), gk.Box((2.0, 2.0, 2.0)), start + wall
@@ -77,8 +77,8 @@ def test_a_ball_is_not_proven_free_past_its_contact_far_from_the_origin(seed: in
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_part_is_not_proven_free_past_its_contact_if_it_is_far_from_its_body(seed: int) -> None:
-    """The body rests; only its part's place in the world is rounded, and a point flies there along the x axis."""
+def test_free_until_is_not_after_contact_of_a_distant_part(seed: int) -> None:
+    """The body rests, only the world position of its part is rounded. A point flies there along the x axis."""
     rng = np.random.default_rng(seed)
     body, part = motion_row(0.0), IDENTITY[0].copy()
     body[:9] = naive.random_rotations(rng, 1)[0].ravel()
@@ -93,11 +93,11 @@ def test_a_part_is_not_proven_free_past_its_contact_if_it_is_far_from_its_body(s
         core_of(gk.Sphere(0.25)), part, core_of(gk.Point()), IDENTITY[0], np.stack([body, flying]), 0.0, 0.0, 1.0,
         np.empty(toi.PART_WORK),
     )  # fmt: skip
-    contact = (place + Fraction(3, 4)) / 2  # as good as that: the other two coordinates are as small as its rounding
+    contact = (place + Fraction(3, 4)) / 2  # nearly exact: the other two coordinates are below rounding
     assert Fraction(toi.impact(flight, 0.0)[1]) <= contact
 
 
-#: each is the point at the body's origin; the triangle's other corners follow it on the helix
+#: each body first touches at its origin; the other corners of the triangle follow behind it on the helix
 AT_ORIGIN = {
     "point": gk.Point(),
     "compound": gk.Compound([(gk.Point(), None)]),
@@ -108,8 +108,8 @@ AT_ORIGIN = {
 
 @pytest.mark.parametrize("kind", AT_ORIGIN)
 @pytest.mark.parametrize("seed", range(8))
-def test_a_body_is_not_proven_free_past_its_contact_on_a_wide_helix(seed: int, kind: str) -> None:
-    """It hits a box 1024 from the axis, after 41 turns and a quarter: an angle of 259 is rounded to 3e-14."""
+def test_free_until_is_not_after_contact_on_a_wide_helix(seed: int, kind: str) -> None:
+    """It hits a box at radius 1024 after 41.25 turns, where the rounding error of the angle is 3e-14."""
     turn = float(np.random.default_rng(seed).uniform(259.3, 263.0))
     radius, rise, contact = 1024.0, 164.0, (82 + Fraction(1, 2)) * PI / Fraction(turn)
     helix = gk.Motion(naive.pose(None, (radius, 0, 0)), (0, 0, rise), (0, 0, turn), center=(0, 0, 0))
@@ -120,17 +120,17 @@ def test_a_body_is_not_proven_free_past_its_contact_on_a_wide_helix(seed: int, k
 
 
 def angle_of_slope(q: int) -> Fraction:
-    """Return the angle with the cosine (q^2 - 1) / (q^2 + 1) and the sine 2 q / (q^2 + 1), for a large q."""
+    """Return the angle with cosine (q^2 - 1) / (q^2 + 1) and sine 2 q / (q^2 + 1), for a large q."""
     return 2 * sum(Fraction((-1) ** k, (2 * k + 1) * q ** (2 * k + 1)) for k in range(10))
 
 
 @pytest.mark.parametrize("wall", ["box", "half-space"])
 @pytest.mark.parametrize("slope", [10, 1000])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_point_far_from_its_body_is_not_proven_free_past_its_contact(seed: int, slope: int, wall: str) -> None:
-    """It starts at (x, x) and turns about the origin until its first coordinate is that of a wall.
+def test_free_until_is_not_after_contact_of_a_distant_point(seed: int, slope: int, wall: str) -> None:
+    """It starts at (x, x) and rotates about the origin until its first coordinate is that of a wall.
 
-    The matrix of its rotation is rounded by as much for a small angle as for a large one.
+    The rounding error of the rotation matrix does not decrease with the angle.
     """
     rng = np.random.default_rng(seed)
     factor, square = int(rng.integers(1000, 5000)) * 1000**2 // slope**2, slope**2

@@ -1,4 +1,4 @@
-"""Twenty thousand random pairs of all kinds of shapes, in stacks: no law is broken, and half of them overlap."""
+"""Stacks of twenty thousand random pairs of all kinds of shapes: they satisfy the laws, and about half overlap."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from strategies import PAIRS, SHAPES, SOLID
 
 pytestmark = [pytest.mark.full, pytest.mark.many]
 
-ROWS = 30  #: poses a stack
-STACKS = 4  #: random shapes a pair of kinds: 276 pairs of kinds * 4 * 30 = 33 120 pairs
+ROWS = 30  #: poses per stack
+STACKS = 4  #: pairs of random shapes per pair of kinds: 276 pairs of kinds * 4 * 30 = 33 120 pairs
 
 
 def stacks(name_a, name_b):
@@ -22,17 +22,17 @@ def stacks(name_a, name_b):
         yield laws.Pair.random(rng, a, b, ROWS), rng
 
 
-def test_there_are_twenty_thousand():
+def test_number_of_pairs_is_at_least_twenty_thousand():
     assert len(PAIRS) * STACKS * ROWS >= 20_000
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("name_a", "name_b"), PAIRS)
-def test_no_law_is_broken(name_a, name_b):
+def test_random_pairs_satisfy_the_laws(name_a, name_b):
     for pair, rng in stacks(name_a, name_b):
         result = laws.all_laws(pair, tight=True, rng=rng)
         laws.one_is_many_law(pair, result, [0, ROWS - 1])
-        # the slow twin on one row of each stack
+        # the naive reference is slow, so it checks one row of each stack
         lo, hi = naive.bracket(*naive.bodies(pair.a, pair.poses_a[0], pair.b, pair.poses_b[0]))
         assert result.lower[0] <= hi + pair.rounding[0]
         assert lo <= result.upper[0] + pair.rounding[0]

@@ -1,7 +1,7 @@
-"""The worked numbers of the documents this library generalises: triangle A and quadrilateral B in the plane.
+"""Worked examples from the GJK and EPA documents that this library generalises: triangle A, quadrilateral B, in 2D.
 
-Polygons become prisms over z in [-20, 20], so that z never decides and the answers in space equal those in the plane.
-The loops of the texts are replayed by a twin in the plane (tests/test_naive.py); the kernels are held to the answers.
+Polygons become prisms over z in [-20, 20], so that z never matters and the results in 3D equal those in 2D. A planar
+reference implementation replays the iterations of the documents (tests/test_naive.py). Here the results are compared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def moved(polygon, x, y):
 
 
 def signed_distance_2d(a, b):
-    """sd * |sd| of two polygons, exactly: over the edges' normals in overlap, over vertices and edges when apart."""
+    """Return sd * |sd| of two polygons exactly, from edge normals in overlap, from vertices and edges if separated."""
     corners = [(p[0] - q[0], p[1] - q[1]) for p in a for q in b]
     heights = []
     for p in corners:
@@ -64,7 +64,7 @@ def root(square):
 @pytest.mark.parametrize(
     ("x", "y"), [(0, 0), (3, -1), (1.5, 0), (4, 2), (-1, 5.5), (7, 0), (1, 1), (-3, 2), (-5, 0), (0, -8), (0.25, 7.5)]
 )
-def test_prisms_have_the_signed_distance_of_the_plane(x, y, way):
+def test_signed_distance_of_prisms_equals_that_of_polygons(x, y, way):
     square = signed_distance_2d(A, moved(B, x, y))
     result = gk.signed_distance(prism(A), prism(B), None, shift(x, y), depth=way)
     assert result.distance == pytest.approx(root(square), rel=EXACT, abs=EXACT)
@@ -78,7 +78,7 @@ def test_prisms_have_the_signed_distance_of_the_plane(x, y, way):
 
 
 def test_item_1_overlap():
-    """The text says only that they overlap; the depth is 6 / sqrt(41), across A's edge (4, 5)-(9, 9)."""
+    """The depth is 6 / sqrt(41), across A's edge (4, 5)-(9, 9). The document states only that they overlap."""
     square = signed_distance_2d(A, B)
     assert square == Fraction(-36, 41)
     assert gk.collide(prism(A), prism(B)) is True
@@ -86,25 +86,25 @@ def test_item_1_overlap():
     assert result.status == gk.Status.OVERLAPPING
     assert result.distance == pytest.approx(-6 / sqrt(41), rel=EXACT)
     assert result.normal == pytest.approx(np.array([4, -5, 0]) / sqrt(41), abs=EXACT)
-    # the minimum translation: pushed by it they touch, in the plane exactly as in space
+    # after the minimum separating translation they touch, in 3D as in 2D
     push = result.separation_vector
     assert push[2] == pytest.approx(0, abs=EXACT)
     pushed = gk.signed_distance(prism(A), prism(B), None, shift(*push))
     assert pushed.distance == pytest.approx(0, abs=EXACT * 20)
-    twin, normal = naive.signed_distance(naive.body(("hull", prism(A).points)), naive.body(("hull", prism(B).points)))
-    assert result.distance == pytest.approx(twin, rel=EXACT)
+    depth, normal = naive.signed_distance(naive.body(("hull", prism(A).points)), naive.body(("hull", prism(B).points)))
+    assert result.distance == pytest.approx(depth, rel=EXACT)
     assert result.normal == pytest.approx(normal, abs=EXACT)
 
 
-def test_item_1_the_simplex_of_the_text_holds_the_origin():
-    """(4, 2), (-8, -2), (-6, 9) misses it, (4, 2), (-8, -2), (-1, -2) holds it, as triangles against a line along z."""
+def test_item_1_simplex_contains_the_origin():
+    """Of the two simplices of the document, only the second contains the origin."""
     line = gk.Segment((0, 0, -5), (0, 0, 5))
-    for triangle, holds in [([(4, 2), (-8, -2), (-6, 9)], False), ([(4, 2), (-8, -2), (-1, -2)], True)]:
-        assert gk.collide(gk.Triangle([(x, y, 0) for x, y in triangle]), line) is holds
+    for triangle, contains in [([(4, 2), (-8, -2), (-6, 9)], False), ([(4, 2), (-8, -2), (-1, -2)], True)]:
+        assert gk.collide(gk.Triangle([(x, y, 0) for x, y in triangle]), line) is contains
 
 
-def test_item_1_vertex_pairs():
-    """48 vertex pairs for the prisms: the difference is never built, its support points are asked for."""
+def test_item_1_support_point_of_the_difference():
+    """The support point of the Minkowski difference of the prisms is found without its 48 vertex pairs."""
     assert len(prism(A).points) * len(prism(B).points) == 6 * 8
     d = np.array([-336.0, -480.0, 0.0])
     assert (prism(A).support(d) - prism(B).support(-d))[:2] == pytest.approx([-8, -2])
@@ -130,7 +130,7 @@ def test_item_2_distance(query):
 
 
 def test_item_2_weights():
-    """24/41 on (1, 3) and 17/41 on (-4, -1): on A's edge that is 24/41 of (9, 9) and 17/41 of (4, 5)."""
+    """The weights 24/41 of (1, 3) and 17/41 of (-4, -1) apply to (9, 9) and (4, 5) on A's edge."""
     point = gk.distance(prism(A), prism(B), None, shift(3, -1)).point_a[:2]
     assert point == pytest.approx(24 / 41 * np.array([9, 9]) + 17 / 41 * np.array([4, 5]), rel=EXACT)
 
@@ -188,8 +188,8 @@ def test_item_4_flat_hulls_above_each_other(height, distance):
     assert result.distance == pytest.approx(distance, abs=20 * EXACT)
 
 
-def test_item_4_flat_through_solid_has_a_depth():
-    """The plane figure halfway up the prism: the prism's depth in the plane, as z is far."""
+def test_item_4_flat_hull_through_prism_has_a_depth():
+    """The depth of a flat hull at half the height of the prism is the depth in 2D, because the caps are far."""
     result = gk.signed_distance(flat(A), prism(B))
     assert result.distance == pytest.approx(root(signed_distance_2d(A, B)), rel=EXACT)
 
@@ -224,7 +224,7 @@ def test_item_5_curved(a, b, offset, sd):
 
 
 def test_item_5_crossed_cylinders():
-    """Axes at right angles, side by side: the distance of the axes less both radii, whatever the offset along them."""
+    """The distance is that of the perpendicular axes minus both radii, independent of the offset along the axes."""
     crossed = naive.pose([[1, 0, 0], [0, 0, -1], [0, 1, 0]], (3.5, 0.25, -0.5))
     result = gk.signed_distance(gk.Cylinder(1, 4), gk.Cylinder(2, 6), None, crossed)
     assert result.distance == pytest.approx(0.5, rel=1e-9)
@@ -238,8 +238,8 @@ def test_item_5_crossed_cylinders():
 @pytest.mark.parametrize(
     ("offset", "sd"),
     [
-        ((0, 0, 0), -2),  # coincident centres: every direction of the box is tied
-        ((2, 0, 0), 0),  # shifted by exactly its extent: the origin on a face of the difference
+        ((0, 0, 0), -2),  # coincident centres: all face normals of the box give the same depth
+        ((2, 0, 0), 0),  # shifted by exactly its extent: the origin is on a face of the Minkowski difference
         ((2, 2, 0), 0),  # on an edge
         ((2, 2, 2), 0),  # on a vertex
         ((2, 0.5, -0.25), 0),
@@ -265,15 +265,15 @@ def test_item_6_boxes(offset, sd, way):
 def test_item_6_identical_hulls(way):
     points = np.random.default_rng(1).normal(size=(20, 3))
     hull = gk.ConvexHull(points)
-    twin, _ = naive.signed_distance(naive.body(("hull", points)), naive.body(("hull", points)))
+    expected, _ = naive.signed_distance(naive.body(("hull", points)), naive.body(("hull", points)))
     result = gk.signed_distance(hull, hull, depth=way)
-    assert result.distance == pytest.approx(twin, rel=EXACT)
+    assert result.distance == pytest.approx(expected, rel=EXACT)
     assert result.tight
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_item_6_one_inside_another(way):
-    """A small cube in a large one leaves through the nearest side."""
+def test_item_6_cube_inside_another(way):
+    """The separating translation of a small cube in a large one leads through the nearest side."""
     result = gk.signed_distance(gk.Box((10, 10, 10)), gk.Box((1, 1, 1)), None, shift(2, 1, 0.5), depth=way)
     assert result.distance == pytest.approx(-3.5, rel=EXACT)
     assert result.normal == pytest.approx([1, 0, 0], abs=EXACT)
@@ -284,7 +284,7 @@ def test_item_6_one_inside_another(way):
     "point", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 0, 1), (1, 1, -1), (0.5, 0.25, 0), (0.1, 0.2, 0.3)]
 )
 def test_item_6_origin_anywhere_on_the_first_polytope(point):
-    """A point on a vertex, an edge, a face, a diagonal or the centre of an octahedron, which is their difference."""
+    """The origin is inside, on an edge of, or outside the Minkowski difference, which is an octahedron."""
     octahedron = np.vstack([np.eye(3), -np.eye(3)]) * 2
     expected, _ = naive.hull_signed_distance(octahedron - np.array(point))
     result = gk.signed_distance(gk.ConvexHull(octahedron), gk.Point(point), depth="epa")
@@ -292,7 +292,7 @@ def test_item_6_origin_anywhere_on_the_first_polytope(point):
     assert result.tight
 
 
-def test_item_6_epa_on_a_separated_pair_gives_the_distance_of_gjk():
+def test_item_6_epa_on_a_separated_pair_equals_gjk():
     for x, y in [(3, -1), (7, 0), (0, -9)]:
         gjk = gk.signed_distance(prism(A), prism(B), None, shift(x, y))
         epa = gk.signed_distance(prism(A), prism(B), None, shift(x, y), depth="epa")
@@ -301,11 +301,11 @@ def test_item_6_epa_on_a_separated_pair_gives_the_distance_of_gjk():
         assert gjk.distance > 0
 
 
-def test_trace_always_tells_every_step():
-    """GJK's simplices and EPA's faces are there, and the last step's bounds are the answer's."""
+def test_trace_contains_the_steps():
+    """The trace contains GJK and, in overlap, EPA steps. Tracing does not change the distance."""
     result = gk.signed_distance(prism(A), prism(B), trace=True)
     assert len(result.trace.gjk) >= 2
     assert len(result.trace.epa) >= 1
-    apart = gk.signed_distance(prism(A), prism(B), None, shift(3, -1), trace=True)
-    assert len(apart.trace.gjk) >= 2
-    assert apart.distance == gk.signed_distance(prism(A), prism(B), None, shift(3, -1)).distance
+    separated = gk.signed_distance(prism(A), prism(B), None, shift(3, -1), trace=True)
+    assert len(separated.trace.gjk) >= 2
+    assert separated.distance == gk.signed_distance(prism(A), prism(B), None, shift(3, -1)).distance

@@ -1,4 +1,4 @@
-"""Pairs: many different pairs in one call are the plain functions' answers, for any number of threads."""
+"""Queries of `Pairs` return the results of the single-pair functions, for any number of threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUND = ("halfspace", (0.0, 0.6, 0.8), 0.25)
 
 
 def scene(count=40, seed=0, ground=True):
-    """Shapes of every kind, several alike, at places where about half of the pairs overlap."""
+    """Return shapes of every kind with repetitions, poses at which about half of the pairs overlap, and pairs."""
     rng = np.random.default_rng(seed)
     specs = [*SHAPES.values(), ("hull", naive.unit_vectors(rng, 150))] + ([GROUND] if ground else [])
     distinct = [build(spec) for spec in specs]
@@ -32,104 +32,104 @@ def scene(count=40, seed=0, ground=True):
     return shapes, poses, index[~flat[index].all(axis=1)]
 
 
-def test_every_row_has_the_bits_of_the_plain_functions():
+def test_rows_equal_single_pair_queries():
     shapes, poses, index = scene()
     pairs = gk.Pairs(shapes)
     hits = pairs.collide(index, poses)
     assert 0.3 < hits.mean() < 0.7
     near = pairs.collide(index, poses, margin=0.2)
-    answers = {"distance": pairs.distance(index, poses), "signed_distance": pairs.signed_distance(index, poses)}
+    results = {"distance": pairs.distance(index, poses), "signed_distance": pairs.signed_distance(index, poses)}
     for k, (i, j) in enumerate(index):
-        what = shapes[i], shapes[j], poses[i][None], poses[j][None]
-        assert hits[k] == gk.collide(*what)[0]
-        assert near[k] == gk.collide(*what, margin=0.2)[0]
-        for name, answer in answers.items():
-            plain = getattr(gk, name)(*what)
+        pair = shapes[i], shapes[j], poses[i][None], poses[j][None]
+        assert hits[k] == gk.collide(*pair)[0]
+        assert near[k] == gk.collide(*pair, margin=0.2)[0]
+        for name, result in results.items():
+            plain = getattr(gk, name)(*pair)
             for field in FIELDS:
-                assert np.array_equal(getattr(answer, field)[k], getattr(plain, field)[0]), (k, name, field)
+                assert np.array_equal(getattr(result, field)[k], getattr(plain, field)[0]), (k, name, field)
 
 
-def test_threads_change_no_bit():
+def test_results_are_independent_of_threads():
     shapes, poses, index = scene(seed=1)
     index = np.tile(index, (5, 1))
     pairs = gk.Pairs(shapes)
-    one = pairs.signed_distance(index, poses)
+    serial = pairs.signed_distance(index, poses)
     for workers in (2, 3, 7):
-        many = pairs.signed_distance(index, poses, workers=workers)
+        threaded = pairs.signed_distance(index, poses, workers=workers)
         for field in FIELDS:
-            assert np.array_equal(getattr(one, field), getattr(many, field))
+            assert np.array_equal(getattr(serial, field), getattr(threaded, field))
         assert np.array_equal(pairs.collide(index, poses), pairs.collide(index, poses, workers=workers))
     box, ball = gk.Box((1, 1, 1)), gk.ConvexHull(naive.unit_vectors(np.random.default_rng(0), 200))
     stack = np.tile(poses, (20, 1, 1))
     for query in (gk.distance, gk.signed_distance):
-        one, two = query(box, ball, None, stack), query(box, ball, None, stack, workers=2)
-        assert all(np.array_equal(getattr(one, field), getattr(two, field)) for field in FIELDS)
+        serial, parallel = query(box, ball, None, stack), query(box, ball, None, stack, workers=2)
+        assert all(np.array_equal(getattr(serial, field), getattr(parallel, field)) for field in FIELDS)
     assert np.array_equal(gk.collide(box, ball, None, stack), gk.collide(box, ball, None, stack, workers=2))
 
 
-def test_turns_change_no_bit(monkeypatch):
+def test_results_are_independent_of_the_processing_order(monkeypatch):
     shapes, poses, index = scene(seed=7)
     pairs = gk.Pairs(shapes)
     stacked = poses[index]
 
-    def answers():
+    def results():
         memory = pairs.memory(index)
         for _ in range(2):
-            kept = pairs.collide(index, poses, memory=memory), pairs.signed_distance(index, poses, memory=memory)
-        asked = pairs.signed_distance(index, stacked, workers=3), pairs.distance(index, poses)
-        fields = [getattr(found, field) for found in (kept[1], *asked) for field in FIELDS]
-        return [kept[0], pairs.collide(index, stacked, margin=0.2), memory._rows, *fields]
+            with_memory = pairs.collide(index, poses, memory=memory), pairs.signed_distance(index, poses, memory=memory)
+        others = pairs.signed_distance(index, stacked, workers=3), pairs.distance(index, poses)
+        fields = [getattr(result, field) for result in (with_memory[1], *others) for field in FIELDS]
+        return [with_memory[0], pairs.collide(index, stacked, margin=0.2), memory._rows, *fields]
 
-    as_asked = answers()
+    in_order = results()
     monkeypatch.setattr(batch, "_CACHE", 0)
     monkeypatch.setattr(batch, "_BLOCK", 1000)
     monkeypatch.setattr(batch, "_WORTH", 1_000_000)
-    by_shape = answers()
-    assert all(np.array_equal(one, two) for one, two in zip(as_asked, by_shape, strict=True))
+    by_shape = results()
+    assert all(np.array_equal(a, b) for a, b in zip(in_order, by_shape, strict=True))
 
 
-def test_every_pair_has_one_turn():
+def test_processing_order_is_a_permutation():
     rng = np.random.default_rng(8)
     table = np.zeros((5000, PAIR), dtype=np.int64)
     table[:, 1], table[:, 6] = rng.integers(0, 50, 5000) * 900, rng.integers(0, 1000, 5000) * 900
     batch.order_for_cache(table, 1_000_000)
-    asked = np.arange(5000) + table[:, TURN]
-    assert np.array_equal(np.sort(asked), np.arange(5000))
+    order = np.arange(5000) + table[:, TURN]
+    assert np.array_equal(np.sort(order), np.arange(5000))
     blocks = 1 + 999 * 900 // batch._BLOCK
-    assert np.count_nonzero(np.diff(table[asked, 1])) < 50 * blocks, "like shapes behind each other"
+    assert np.count_nonzero(np.diff(table[order, 1])) < 50 * blocks, "like shapes behind each other"
     batch.order_for_cache(table, 1000)
     assert not table[:, TURN].any()
 
 
-def test_two_poses_a_pair():
+def test_poses_per_pair_equal_poses_per_shape():
     shapes, poses, index = scene(seed=2)
     pairs = gk.Pairs(shapes)
-    one, two = pairs.signed_distance(index, poses), pairs.signed_distance(index, poses[index])
-    assert all(np.array_equal(getattr(one, field), getattr(two, field)) for field in FIELDS)
-    assert np.array_equal(one[3].pose_a, two[3].pose_a)
+    by_shape, by_pair = pairs.signed_distance(index, poses), pairs.signed_distance(index, poses[index])
+    assert all(np.array_equal(getattr(by_shape, field), getattr(by_pair, field)) for field in FIELDS)
+    assert np.array_equal(by_shape[3].pose_a, by_pair[3].pose_a)
     assert np.array_equal(pairs.collide(index, poses), pairs.collide(index, poses[index]))
 
 
-def test_a_row_knows_its_question_and_can_be_verified():
+def test_row_has_its_shapes_and_poses_and_verifies():
     shapes, poses, index = scene(seed=3)
-    answer = gk.Pairs(shapes).signed_distance(index, poses)
-    assert len(answer) == len(index)
+    result = gk.Pairs(shapes).signed_distance(index, poses)
+    assert len(result) == len(index)
     for k in (0, 7):
         i, j = index[k]
-        row = answer[k]
+        row = result[k]
         assert row.shape_a is shapes[i]
         assert row.shape_b is shapes[j]
         assert np.array_equal(row.pose_b, poses[j])
         assert gk.verify(row, shapes[i], shapes[j], poses[i], poses[j])
-    some = answer[answer.distance < 0]
+    some = result[result.distance < 0]
     assert (some.distance < 0).all()
-    assert some[0].shape_a is shapes[index[answer.distance < 0][0, 0]]
-    again = pickle.loads(pickle.dumps(answer))
-    assert np.array_equal(again.distance, answer.distance)
-    assert again[5].shape_a == answer[5].shape_a
+    assert some[0].shape_a is shapes[index[result.distance < 0][0, 0]]
+    again = pickle.loads(pickle.dumps(result))
+    assert np.array_equal(again.distance, result.distance)
+    assert again[5].shape_a == result[5].shape_a
 
 
-def test_memory_keeps_booleans_and_bounds():
+def test_memory_changes_no_boolean_and_keeps_bounds_valid():
     shapes, poses, index = scene(seed=4)
     pairs = gk.Pairs(shapes)
     memory, touched = pairs.memory(index), pairs.memory(index)
@@ -151,7 +151,7 @@ def test_memory_keeps_booleans_and_bounds():
     assert_names(caught.value, "memory", "400 pairs", "399")
 
 
-def test_nothing_asked_nothing_answered():
+def test_empty_input_returns_empty_results():
     pairs = gk.Pairs([gk.Sphere(1)])
     assert pairs.collide([], np.eye(4)[None]).shape == (0,)
     assert len(pairs.signed_distance(np.zeros((0, 2), dtype=int), np.eye(4)[None])) == 0
@@ -184,16 +184,16 @@ def test_nothing_asked_nothing_answered():
         ({"workers": "all"}, gk.errors.ShapeError, ("workers", "'all'", "1024")),
     ],
 )
-def test_what_is_wrong_is_said(change, error, fragments):
+def test_invalid_arguments_raise(change, error, fragments):
     pairs = gk.Pairs([gk.Sphere(1), gk.Box((1, 1, 1)), gk.Halfspace((0, 0, 1), 0)])
-    question = {"index_pairs": [(0, 1)], "poses": np.tile(np.eye(4), (3, 1, 1))} | change
+    arguments = {"index_pairs": [(0, 1)], "poses": np.tile(np.eye(4), (3, 1, 1))} | change
     for query in (pairs.collide, pairs.distance, pairs.signed_distance):
         with pytest.raises(error) as caught:
-            query(**question)
+            query(**arguments)
         assert_names(caught.value, *fragments)
 
 
-def test_shapes_are_checked():
+def test_invalid_shapes_and_depth_raise():
     with pytest.raises(gk.errors.UnsupportedPair, match=r"shapes\[1\].*\bstr\b"):
         gk.Pairs([gk.Sphere(1), "ball"])
     with pytest.raises(gk.errors.ShapeError) as caught:

@@ -1,4 +1,4 @@
-"""Overlap and distance between volumes of any kinds, held against bounded least squares and closed forms."""
+"""Overlap and distance of bounding volumes of all kinds, compared with bounded least squares and closed forms."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 
 
-def some(rng, kind, count, spread=0.8):
-    """Random volumes of one kind, flat and tiny ones among them."""
+def random_volumes(rng, kind, count, spread=0.8):
+    """Return random volumes of one kind, including flat and tiny ones."""
     middle = rng.normal(size=(count, 3)) * spread
     if kind == "sphere":
         return gk.BoundingSphere(middle, rng.uniform(0, 1.5, count))
@@ -35,7 +35,7 @@ def some(rng, kind, count, spread=0.8):
 
 
 def parts(volume):
-    """Middle, half axes in columns, and radius of one volume."""
+    """Return the centre, the half axes as columns, and the radius of one volume."""
     if isinstance(volume, gk.BoundingSphere):
         return volume.center, np.zeros((3, 3)), volume.radius
     if isinstance(volume, gk.AABB):
@@ -44,10 +44,10 @@ def parts(volume):
 
 
 def slow_distance(a, b):
-    """The least distance of two boxes or balls, as least squares over their coordinates within bounds."""
+    """Return the distance of two boxes or balls by bounded least squares over their local coordinates."""
     (p, axes_a, r), (q, axes_b, s) = parts(a), parts(b)
-    found = lsq_linear(np.hstack([axes_a, -axes_b]), q - p, (-1.0, 1.0), method="bvls", tol=1e-14, max_iter=500)
-    return max(0.0, float(np.linalg.norm(found.fun)) - r - s)
+    solution = lsq_linear(np.hstack([axes_a, -axes_b]), q - p, (-1.0, 1.0), method="bvls", tol=1e-14, max_iter=500)
+    return max(0.0, float(np.linalg.norm(solution.fun)) - r - s)
 
 
 KINDS = ("sphere", "aabb", "obb")
@@ -55,12 +55,12 @@ KINDS = ("sphere", "aabb", "obb")
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
-def test_overlap_and_distance_against_least_squares(kind, other, rng):
-    a, b = some(rng, kind, 120), some(rng, other, 120)
+def test_overlap_and_distance_equal_least_squares(kind, other, rng):
+    a, b = random_volumes(rng, kind, 120), random_volumes(rng, other, 120)
     hits, far = a.overlaps(b), a.distance(b)
     truth = np.array([slow_distance(a[k], b[k]) for k in range(120)])
     assert 0.25 < hits.mean() < 0.75
-    np.testing.assert_allclose(far, truth, rtol=0, atol=2e-8)  # as near as the least squares come
+    np.testing.assert_allclose(far, truth, rtol=0, atol=2e-8)  # the accuracy of the least squares solution
     np.testing.assert_array_equal(hits, far <= 0.0)
     assert hits[truth < 1e-12].all()
     assert not hits[truth > 1e-7].any()
@@ -70,8 +70,8 @@ def test_overlap_and_distance_against_least_squares(kind, other, rng):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
-def test_all_pairs_are_the_rows_one_by_one(kind, other, rng):
-    a, b = some(rng, kind, 7), some(rng, other, 5)
+def test_all_pairs_equal_single_queries(kind, other, rng):
+    a, b = random_volumes(rng, kind, 7), random_volumes(rng, other, 5)
     hits, far = a.overlaps(b, all_pairs=True), a.distance(b, all_pairs=True)
     assert hits.shape == far.shape == (7, 5)
     for i in range(7):
@@ -86,8 +86,8 @@ def test_all_pairs_are_the_rows_one_by_one(kind, other, rng):
     assert a[0].overlaps(b[0], all_pairs=True).shape == (1, 1)
 
 
-def test_more_pairs_than_a_block_holds(monkeypatch, rng):
-    a, b = some(rng, "obb", 9), some(rng, "aabb", 8)
+def test_more_pairs_than_one_block(monkeypatch, rng):
+    a, b = random_volumes(rng, "obb", 9), random_volumes(rng, "aabb", 8)
     hits = a.overlaps(b, all_pairs=True)
     monkeypatch.setattr("gjk3d.query.volumes._BLOCK", 7)
     np.testing.assert_array_equal(a.overlaps(b, all_pairs=True), hits)
@@ -95,40 +95,40 @@ def test_more_pairs_than_a_block_holds(monkeypatch, rng):
 
 @pytest.mark.parametrize("angle", [0.0, 1e-16, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4])
 def test_nearly_parallel_boxes_that_share_a_point_overlap(angle, rng):
-    """The cross product of nearly parallel edges is mostly rounding, and may prove nothing."""
+    """The cross product of nearly parallel edges is mostly rounding and must not separate overlapping boxes."""
     count = 400
-    a = some(rng, "obb", count)
+    a = random_volumes(rng, "obb", count)
     poses = a.pose.copy()
     axis = naive.unit_vectors(rng, count)
     cross = np.cross(np.eye(3), axis[:, None, :])
     poses[:, :3, :3] = (np.eye(3) + angle * cross) @ poses[:, :3, :3]
     extents = a.extents * rng.uniform(0.5, 2, (count, 3))
-    # a corner of B, or a point of an edge or a face, is put into A, or apart along a face normal
+    # a point near a corner, edge or face of B is moved into A; the second case separates B along a face normal
     inside = rng.uniform(-1, 1, (count, 3)) * (a.extents / 2) * 0.999999
     corner = np.sign(rng.normal(size=(count, 3))) * extents / 2 * rng.choice([1.0, 0.3], (count, 3)) * 0.999999
     target = np.einsum("nij,nj->ni", a.pose[:, :3, :3], inside) + a.pose[:, :3, 3]
     poses[:, :3, 3] = target - np.einsum("nij,nj->ni", poses[:, :3, :3], corner)
-    solid = (a.extents > 0).all(axis=1)  # a flat one holds no point but by rounding
+    solid = (a.extents > 0).all(axis=1)  # whether a flat box contains a point depends on rounding
     assert solid.mean() > 0.5
     assert gk.OBB(poses, extents).overlaps(a)[solid].all()
     reach = np.linalg.norm(a.extents, axis=1) / 2 + np.linalg.norm(extents, axis=1) / 2
-    apart = poses.copy()
-    apart[:, :3, 3] = a.pose[:, :3, 3] + a.pose[:, :3, 0] * (a.extents[:, :1] / 2 + 1e-9 + reach[:, None])
-    assert not gk.OBB(apart, extents).overlaps(a).any()
+    separated = poses.copy()
+    separated[:, :3, 3] = a.pose[:, :3, 3] + a.pose[:, :3, 0] * (a.extents[:, :1] / 2 + 1e-9 + reach[:, None])
+    assert not gk.OBB(separated, extents).overlaps(a).any()
 
 
-def test_touching_counts_and_one_ulp_apart_does_not():
-    one = gk.AABB((0, 0, 0), (1, 1, 1))
-    assert one.overlaps(gk.AABB((1, 1, 1), (2, 2, 2)))
+def test_touching_volumes_overlap_and_one_ulp_separates():
+    box = gk.AABB((0, 0, 0), (1, 1, 1))
+    assert box.overlaps(gk.AABB((1, 1, 1), (2, 2, 2)))
     above = np.nextafter(1.0, 2.0)
-    assert not one.overlaps(gk.AABB((above, 0, 0), (2, 1, 1)))
-    assert 0 < one.distance(gk.AABB((above, 0, 0), (2, 1, 1))) <= above - 1.0
+    assert not box.overlaps(gk.AABB((above, 0, 0), (2, 1, 1)))
+    assert 0 < box.distance(gk.AABB((above, 0, 0), (2, 1, 1))) <= above - 1.0
     ball = gk.BoundingSphere((0, 0, 0), 1)
     assert ball.overlaps(gk.BoundingSphere((2, 0, 0), 1))
     assert not ball.overlaps(gk.BoundingSphere((2 + 1e-14, 0, 0), 1))
 
 
-def test_distances_are_never_more_than_those_of_what_is_held(rng):
+def test_distance_of_volumes_is_at_most_that_of_shapes(rng):
     shapes = [gk.Cone(1, 2), gk.Ellipsoid((0.5, 1, 1.5)), gk.ConvexHull(rng.normal(size=(40, 3)))]
     poses = np.tile(np.eye(4), (300, 1, 1))
     poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(rng, 300), rng.normal(size=(300, 3)) * 3
@@ -141,11 +141,11 @@ def test_distances_are_never_more_than_those_of_what_is_held(rng):
                 assert fit(a).overlaps(fit(b, poses))[hits].all()
 
 
-def test_contains(rng):
+def test_contains_equals_the_definition(rng):
     for kind in KINDS:
-        stack = some(rng, kind, 40)
+        stack = random_volumes(rng, kind, 40)
         points = rng.normal(size=(40, 3)) * 2
-        both = stack.contains(points, all_pairs=True)
+        hits = stack.contains(points, all_pairs=True)
         for k in range(40):
             middle, axes, radius = parts(stack[k])
             if kind == "sphere":
@@ -154,20 +154,20 @@ def test_contains(rng):
                 local = np.linalg.lstsq(axes, (points - middle).T, rcond=None)[0].T
                 off = np.linalg.norm(local @ axes.T - (points - middle), axis=1)
                 truth = (np.abs(local) <= 1).all(axis=1) & (off < 1e-12)
-            np.testing.assert_array_equal(both[k], truth)
+            np.testing.assert_array_equal(hits[k], truth)
             np.testing.assert_array_equal(stack[k].contains(points), truth)
             assert stack[k].contains(points[3]) is bool(truth[3])
-        np.testing.assert_array_equal(stack.contains(points), both.diagonal())
+        np.testing.assert_array_equal(stack.contains(points), hits.diagonal())
         if kind != "sphere":
             corners = stack.corners
             assert all(stack[k].contains(corners[k]).all() for k in range(40))
 
 
-def test_placed_volumes_hold_the_placed_points(rng):
+def test_placed_volumes_contain_the_placed_points(rng):
     poses = np.tile(np.eye(4), (30, 1, 1))
     poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(rng, 30), rng.normal(size=(30, 3)) * 1e3
     for kind in KINDS:
-        stack = some(rng, kind, 30)
+        stack = random_volumes(rng, kind, 30)
         moved = stack.placed(poses)
         local = np.array([stack[k].shape.support(naive.unit_vectors(rng, 50)) for k in range(30)
                           if stack[k].volume > 0])  # fmt: skip
@@ -181,11 +181,11 @@ def test_placed_volumes_hold_the_placed_points(rng):
         assert moved[2] == stack[2].placed(poses[2])
         assert stack.placed(poses[4])[2] == stack[2].placed(poses[4])
         assert stack[3].placed(poses)[5] == stack[3].placed(poses[5])
-        most = {"sphere": 1.0, "obb": 1.0, "aabb": np.inf}[kind]  # one along the axes grows as its diagonal turns
+        most = {"sphere": 1.0, "obb": 1.0, "aabb": np.inf}[kind]  # an axis-aligned box grows when it is rotated
         assert (moved.volume[full] <= most * stack.volume[full] * (1 + 1e-6)).all()
 
 
-# in rational numbers ------------------------------------------------------------------------------------------------
+# comparisons in rational numbers ------------------------------------------------------------------------------------
 
 
 def tilted_poses(rng, count, far):
@@ -195,7 +195,7 @@ def tilted_poses(rng, count, far):
 
 
 def rational_pose(pose):
-    """The rotation that a pose means, its matrix after one polar step, and its translation."""
+    """Return the rotation of a pose, its matrix after one polar step, and its translation in rational numbers."""
     row = pose_rows(pose)[0][0]
     return naive.exact(row[:9].reshape(3, 3)), naive.exact(row[9:12])
 
@@ -204,7 +204,7 @@ def length_above(vector):
     return naive.sqrt_above(vector @ vector)
 
 
-def test_spheres_that_touch_in_rational_numbers_overlap():
+def test_exactly_touching_spheres_overlap():
     rng = np.random.default_rng(31)
     centers, others, radii = rng.normal(size=(300, 3)), rng.normal(size=(300, 3)), rng.uniform(0.0, 0.1, 300)
     gaps = [length_above(offset) for offset in naive.exact(others) - naive.exact(centers)]
@@ -214,14 +214,14 @@ def test_spheres_that_touch_in_rational_numbers_overlap():
     assert not a.distance(b).any()
 
 
-def test_a_sphere_contains_the_points_on_its_surface_in_rational_numbers():
+def test_sphere_contains_exact_points_on_its_surface():
     rng = np.random.default_rng(32)
     centers, points = rng.normal(size=(300, 3)), rng.normal(size=(300, 3))
     radii = [naive.float_above(length_above(offset)) for offset in naive.exact(points) - naive.exact(centers)]
     assert gk.BoundingSphere(centers, radii).contains(points).all()
 
 
-def test_distances_of_spheres_and_of_boxes_along_the_axes_are_lower_bounds_in_rational_numbers():
+def test_distances_of_volumes_are_exact_lower_bounds():
     rng = np.random.default_rng(33)
     centers, others, radii = rng.normal(size=(300, 3)), rng.normal(size=(300, 3)) + 5.0, rng.uniform(0.0, 1.0, (2, 300))
     offsets = naive.exact(others) - naive.exact(centers)
@@ -233,12 +233,12 @@ def test_distances_of_spheres_and_of_boxes_along_the_axes_are_lower_bounds_in_ra
         assert Fraction(far[k]) ** 2 <= gaps @ gaps
 
 
-#: the sizes of the centers of volumes, of the volumes, and of the translations: the rounding of each has to be covered
+#: magnitudes of the centres, of the volumes and of the translations, so that the rounding of each can dominate
 SIZES = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 1.0), (1.0, 1.0, 1e3)]
 
 
 @pytest.mark.parametrize(("center", "size", "far"), SIZES)
-def test_a_placed_sphere_holds_the_placed_ends_of_its_diameters_in_rational_numbers(center, size, far):
+def test_placed_sphere_contains_its_exact_diameters(center, size, far):
     rng = np.random.default_rng(34)
     centers, radii, poses = (
         rng.normal(size=(50, 3)) * center,
@@ -255,7 +255,7 @@ def test_a_placed_sphere_holds_the_placed_ends_of_its_diameters_in_rational_numb
 
 
 @pytest.mark.parametrize(("center", "size", "far"), SIZES)
-def test_a_placed_box_along_the_axes_holds_its_placed_corners_in_rational_numbers(center, size, far):
+def test_placed_aabb_contains_its_exact_corners(center, size, far):
     rng = np.random.default_rng(35)
     middle, halves, poses = (
         rng.normal(size=(30, 3)) * center,
@@ -271,7 +271,7 @@ def test_a_placed_box_along_the_axes_holds_its_placed_corners_in_rational_number
         assert (corners.max(axis=0) <= naive.exact(moved.high[k])).all()
 
 
-def test_the_box_of_a_small_shape_far_away_holds_its_corners_in_rational_numbers():
+def test_aabb_of_a_small_distant_shape_contains_its_exact_corners():
     rng = np.random.default_rng(37)
     poses = tilted_poses(rng, 50, 1e6)
     for pose, extents in zip(poses, 10.0 ** rng.uniform(-6.0, -4.0, (50, 3)), strict=True):
@@ -283,22 +283,22 @@ def test_the_box_of_a_small_shape_far_away_holds_its_corners_in_rational_numbers
 
 
 @pytest.mark.parametrize(("center", "size", "far"), SIZES)
-def test_a_placed_oriented_box_holds_its_placed_corners_in_rational_numbers(center, size, far):
+def test_placed_obb_contains_its_exact_corners(center, size, far):
     rng = np.random.default_rng(36)
-    own, poses = tilted_poses(rng, 20, center), tilted_poses(rng, 20, far)
-    extents = 10.0 ** rng.uniform(-4.0, 0.0, (20, 3)) * size  # thin ones feel how the long edges are rounded
-    moved = gk.OBB(own, extents).placed(poses)
+    box_poses, poses = tilted_poses(rng, 20, center), tilted_poses(rng, 20, far)
+    extents = 10.0 ** rng.uniform(-4.0, 0.0, (20, 3)) * size  # in thin boxes the rounding of the long edges matters
+    moved = gk.OBB(box_poses, extents).placed(poses)
     signs = naive.exact(np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1))
     for k in range(20):
         turn, shift = rational_pose(poses[k])
-        edges, middle = naive.exact(own[k, :3, :3]), naive.exact(own[k, :3, 3])
+        edges, middle = naive.exact(box_poses[k, :3, :3]), naive.exact(box_poses[k, :3, 3])
         corners = turn @ (edges @ (signs * naive.exact(extents[k])[:, None] / 2) + middle[:, None]) + shift[:, None]
         offsets = corners - naive.exact(moved.pose[k, :3, 3])[:, None]
         local = naive.inverse(naive.exact(moved.pose[k, :3, :3])) @ offsets
         assert (2 * abs(local) <= naive.exact(moved.extents[k])[:, None]).all()
 
 
-def test_an_oriented_box_contains_its_own_corners_far_from_the_origin():
+def test_obb_contains_its_corners_far_from_the_origin():
     rng = np.random.default_rng(38)
     boxes = gk.OBB(tilted_poses(rng, 100, 1e6), rng.uniform(0.0, 1.0, (100, 3)))
     for k, corners in enumerate(boxes.corners):
@@ -306,7 +306,7 @@ def test_an_oriented_box_contains_its_own_corners_far_from_the_origin():
 
 
 @pytest.mark.parametrize("far", [0.0, 1.0, 1e3])
-def test_an_oriented_box_contains_the_points_on_its_faces_in_rational_numbers(far):
+def test_obb_contains_exact_points_on_its_faces(far):
     rng = np.random.default_rng(37)
     poses, points = tilted_poses(rng, 50, far), rng.normal(size=(50, 3))
     extents = np.empty((50, 3))
@@ -316,7 +316,7 @@ def test_an_oriented_box_contains_the_points_on_its_faces_in_rational_numbers(fa
     assert gk.OBB(poses, extents).contains(points).all()
 
 
-def test_the_cores_of_boxes_along_the_axes_hold_them_in_rational_numbers():
+def test_cores_of_aabbs_contain_them_exactly():
     rng = np.random.default_rng(39)
     low, lengths = rng.normal(size=(100, 3)), rng.uniform(0.0, 1.0, (100, 3))
     boxes = gk.AABB(low, low + lengths)
@@ -330,13 +330,13 @@ def test_the_cores_of_boxes_along_the_axes_hold_them_in_rational_numbers():
         assert half @ half <= Fraction(reach) ** 2
 
 
-def test_volumes_are_values(rng):
+def test_volumes_are_immutable_values(rng):
     for kind in KINDS:
-        stack = some(rng, kind, 5)
+        stack = random_volumes(rng, kind, 5)
         for volume in (stack, stack[2], stack[1:3], stack[[0, 4]], stack[np.arange(5) > 2]):
-            for twin in (pickle.loads(pickle.dumps(volume)), copy.deepcopy(volume)):
-                assert twin == volume
-                assert hash(twin) == hash(volume)
+            for copied in (pickle.loads(pickle.dumps(volume)), copy.deepcopy(volume)):
+                assert copied == volume
+                assert hash(copied) == hash(volume)
         assert len(stack[1:3]) == 2
         assert stack[1:3][1] == stack[2]
         assert stack[0] != stack[1]
@@ -356,7 +356,7 @@ def test_volumes_are_values(rng):
     assert gk.AABB([(0, 0, 0)], [(1, 2, 3)]).volume.tolist() == [6.0]
 
 
-def test_bad_input_is_named():
+def test_invalid_input_raises():
     ball, stack = gk.BoundingSphere((0, 0, 0), 1), gk.BoundingSphere(np.zeros((3, 3)), np.ones(3))
     for call, kind, fragments in [
         (lambda: gk.BoundingSphere((0, 0, 0), -1), ShapeError, ("BoundingSphere", "radius", "-1")),

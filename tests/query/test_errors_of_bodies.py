@@ -1,4 +1,4 @@
-"""What answers about bodies allow for rounding of the places of their parts."""
+"""Error bounds of results for non-convex bodies include the rounding of the poses of their parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import gjk3d as gk
 
 
-def test_the_error_of_an_axis_holds_that_of_the_places_of_parts():
+def test_axis_error_includes_rounding_of_part_poses():
     rng = np.random.default_rng(1)
     poses = [naive.pose(turn, rng.uniform(-0.1, 0.1, 3)) for turn in naive.random_rotations(rng, 3)]
     body, box = gk.Compound([(gk.Box((1, 1, 1)), pose) for pose in poses]), gk.Box((1, 1, 1))
@@ -21,22 +21,22 @@ def test_the_error_of_an_axis_holds_that_of_the_places_of_parts():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_proven_depth_of_blocks_far_away_is_no_more_than_their_overlap(seed):
+def test_depth_bound_of_far_blocks_is_at_most_their_overlap(seed):
     rng = np.random.default_rng(seed)
     shift, low = 1e8 * rng.uniform(1.0, 2.0), rng.uniform(-0.4, -0.2)
     surface = gk.Box((4.0, 4.0, 4.0)).surface()
     a, b = surface.vertices.copy(), surface.vertices.copy()
     a[:, 0] = np.where(a[:, 0] > 0.0, shift, shift - 4.0)
     b[:, 0] = np.where(b[:, 0] > 0.0, 4.0, low)
-    found = gk.penetration(
+    result = gk.penetration(
         gk.Mesh(a, surface.faces), gk.Mesh(b, surface.faces), None, naive.pose(translation=(shift, 0, 0))
     )
-    assert 0.9 * -low < found.lower
-    assert Fraction(found.lower) <= -Fraction(low)
+    assert 0.9 * -low < result.lower
+    assert Fraction(result.lower) <= -Fraction(low)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_curve_in_which_two_rotated_cubes_intersect_is_closed(seed):
+def test_intersection_curve_of_rotated_cubes_is_closed(seed):
     rng = np.random.default_rng(seed)
     turn_a, turn_b = naive.random_rotations(rng, 2)
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())

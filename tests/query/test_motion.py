@@ -1,4 +1,4 @@
-"""When moving shapes touch: closed forms, interval halving over the swept boolean, dense sampling, and every status."""
+"""Time of impact of moving shapes: closed forms, bisection with swept hulls, dense sampling, and every status."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hull_points(rng, count, flat=False):
     return points
 
 
-def test_spheres_meet_when_their_centres_are_two_radii_apart():
+def test_impact_time_of_spheres_equals_closed_form():
     rng = np.random.default_rng(0)
     hits = 0
     for _ in range(100):
@@ -58,8 +58,8 @@ def test_spheres_meet_when_their_centres_are_two_radii_apart():
     assert hits >= 10
 
 
-def test_a_bullet_does_not_pass_through_a_plate():
-    # 100 m of way through 1 cm of plate: no sampling would see it
+def test_bullet_does_not_pass_through_plate():
+    # sampling a path of 100 m would miss a plate of 1 cm
     impact = gk.time_of_impact(gk.Sphere(0.002), gk.Box((0.01, 1, 1)), gk.Motion(moved(-50, 0.1, 0.2), (100, 0, 0)))
     assert impact.status == HIT
     np.testing.assert_allclose(impact.time, (50 - 0.005 - 0.002) / 100, atol=1e-13)
@@ -68,13 +68,13 @@ def test_a_bullet_does_not_pass_through_a_plate():
 
 
 def swept_overlap(a, b, low, high):
-    """Whether hull A, swept along from one shift to the other by doubling its points, meets hull B."""
+    """Return whether hull A, swept from one shift to another by doubling its points, intersects hull B."""
     points = np.vstack([a + low, a + high])
     return naive.hull_signed_distance(naive.differences(points, b))[0] <= 0.0
 
 
-def halved(a, b, way, tol=1e-7):
-    """The first time of contact by interval halving over the swept boolean, or None."""
+def first_contact_time(a, b, way, tol=1e-7):
+    """Return the first time of contact by bisection with swept hulls, or None."""
     if not swept_overlap(a, b, 0 * way, way):
         return None
     low, high = 0.0, 1.0
@@ -84,17 +84,17 @@ def halved(a, b, way, tol=1e-7):
     return 0.5 * (low + high)
 
 
-def test_translations_agree_with_interval_halving():
+def test_translations_agree_with_bisection():
     rng = np.random.default_rng(1)
     hits = 0
     for k in range(24):
         a, b = hull_points(rng, 8), hull_points(rng, 6)
         start, way = naive.unit_vectors(rng, 1)[0] * 2.5, rng.uniform(-1.0, 1.0, 3)
         way -= 3.5 * start / 2.5
-        truth = halved(a + start, b, way)
+        truth = first_contact_time(a + start, b, way)
         first, second = gk.ConvexHull(a), gk.ConvexHull(b)
         moves = (gk.Motion(moved(*start), way), None)
-        if k % 2:  # the other one moves instead, the other way
+        if k % 2:  # B moves instead, in the opposite direction
             moves = (moved(*start), gk.Motion(None, -way))
         impact = gk.time_of_impact(first, second, *moves)
         assert (impact.status == HIT) == (truth is not None)
@@ -126,10 +126,10 @@ def turning_pair(rng):
     return a, b, first, second
 
 
-# a box and a cone, two cones, a cylinder and a cone: no bound parts them at the bracket's beginning, though they are
-# up to 6e-12 apart there
+# a box and a cone, two cones, a cylinder and a cone: no bound proves their gap of up to 6e-12 at the start of the
+# bracket
 @pytest.mark.parametrize("seed", [35, 124, 228])
-def test_a_bracket_ends_in_contact(seed):
+def test_bracket_ends_in_contact(seed):
     rng = np.random.default_rng(seed)
     for _ in range(16):
         a, b, first, second = turning_pair(rng)
@@ -139,7 +139,7 @@ def test_a_bracket_ends_in_contact(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_turning_bodies_agree_with_dense_sampling(seed):
+def test_rotating_shapes_agree_with_dense_sampling(seed):
     rng = np.random.default_rng(seed)
     hits = 0
     for _ in range(16):
@@ -157,7 +157,7 @@ def test_turning_bodies_agree_with_dense_sampling(seed):
     assert 4 <= hits <= 14
 
 
-def test_far_places_and_scales():
+def test_impact_time_is_independent_of_offset_and_scale():
     for scale in (1e-9, 1.0, 1e9):
         for far in (0.0, 1e6):
             a, b = gk.Box(np.array((1, 1, 1)) * scale), gk.Cylinder(0.5 * scale, scale)
@@ -184,9 +184,9 @@ def test_touching_and_overlapping_at_the_start():
 
 
 @pytest.mark.parametrize(("off", "status"), [(-1e-6, HIT), (0.0, HIT), (1e-12, FREE), (1e-6, FREE)])
-def test_grazing(off, status):
-    for other in (gk.Sphere(1), gk.Cylinder(1, 2)):
-        impact = gk.time_of_impact(gk.Sphere(1), other, gk.Motion(moved(-3, 2 + off, 0), (6, 0, 0)))
+def test_grazing_contact(off, status):
+    for shape in (gk.Sphere(1), gk.Cylinder(1, 2)):
+        impact = gk.time_of_impact(gk.Sphere(1), shape, gk.Motion(moved(-3, 2 + off, 0), (6, 0, 0)))
         assert impact.status == status
         if status == HIT:
             half = np.sqrt(4 - (2 + off) ** 2) / 6 if off < 0 else 0.0
@@ -194,7 +194,7 @@ def test_grazing(off, status):
             assert impact.time[1] == pytest.approx(0.5 - half, abs=1e-6)
 
 
-def test_gliding_closer_than_floats_can_tell_is_never_free_by_mistake():
+def test_sliding_at_a_tiny_gap_is_free_only_if_separated():
     seen = set()
     for k in range(0, 4000, 20):
         gap = k * 2.0**-52
@@ -207,28 +207,28 @@ def test_gliding_closer_than_floats_can_tell_is_never_free_by_mistake():
     assert {HIT, FREE} <= seen
 
 
-def test_turns_of_more_than_a_circle():
+def test_rotations_of_more_than_a_full_turn():
     stick, ball = gk.Capsule(0.05, 2.0), gk.Sphere(0.1)
     flat = naive.pose(Rotation.from_euler("y", 90, degrees=True).as_matrix())
     free = gk.time_of_impact(stick, ball, gk.Motion(flat, angular=(0, 0, 20.0)), moved(0, 1.2, 0))
     assert free.status == FREE
     hit = gk.time_of_impact(stick, ball, gk.Motion(flat, angular=(0, 0, 20.0)), moved(0, 1.1, 0))
-    # the tip's ball of 0.05 meets the ball of 0.1, whose centre is 1.1 away: by the law of cosines
+    # law of cosines: the tip of radius 0.05 touches the ball of radius 0.1, whose centre is 1.1 away
     angle = np.pi / 2 - np.arccos((1 + 1.1**2 - 0.15**2) / 2.2)
     assert hit.status == HIT
     assert hit.time[1] == pytest.approx(angle / 20.0, abs=1e-10)
 
 
-def test_a_body_round_a_far_hinge():
+def test_rotation_about_a_hinge():
     door = gk.Box((1, 0.05, 2))
     motion = gk.Motion(moved(0.5, 0, 0), angular=(0, 0, np.pi), center=(0, 0, 0))
     np.testing.assert_allclose(motion.at(1.0)[:3, 3], (-0.5, 0, 0), atol=1e-15)
     impact = gk.time_of_impact(door, gk.Sphere(0.1), motion, moved(0, 0.5, 0))
-    # the face is 0.025 off the hinge's plane and the ball's centre 0.5 from the hinge
+    # the face is 0.025 from the plane of the hinge, and the centre of the ball 0.5 from the hinge
     assert impact.time[1] == pytest.approx((np.pi / 2 - np.arcsin(0.125 / 0.5)) / np.pi, abs=1e-10)
 
 
-def test_a_half_space_moves_but_does_not_turn():
+def test_half_space_may_translate_but_not_rotate():
     floor, ball = gk.Halfspace((0, 0, 1), 0.0), gk.Sphere(0.5)
     for swap in (False, True):
         pair = (ball, floor) if swap else (floor, ball)
@@ -250,7 +250,7 @@ def test_a_half_space_moves_but_does_not_turn():
     st.sampled_from(SPECS),
     st.floats(0.0, 0.2),
 )
-def test_what_is_free_keeps_its_clearance_and_swapping_changes_nothing(seed, one, other, clearance):
+def test_free_time_keeps_clearance_and_swapping_changes_nothing(seed, one, other, clearance):
     rng = np.random.default_rng(seed)
     a, b = build(one), build(other)
     start = naive.unit_vectors(rng, 1)[0] * rng.uniform(0.5, 2.5)
@@ -273,7 +273,7 @@ def test_what_is_free_keeps_its_clearance_and_swapping_changes_nothing(seed, one
     assert (same[0].free_until, *same[0].time) == (same[1].free_until, *same[1].time)
 
 
-def test_stacks_singles_and_workers_have_the_same_bits():
+def test_stacks_and_workers_equal_single_impacts():
     rng = np.random.default_rng(4)
     a, b = gk.ConvexHull(hull_points(rng, 20)), gk.Cylinder(0.4, 1)
     starts = placed(naive.random_rotations(rng, 300), rng.uniform(-3, 3, (300, 3)))
@@ -284,16 +284,16 @@ def test_stacks_singles_and_workers_have_the_same_bits():
     assert set(np.unique(many.status)) >= {int(FREE), int(HIT), int(OVERLAPPING)}
     np.testing.assert_array_equal(many.time, again.time)
     for k in range(0, 300, 23):
-        one = gk.time_of_impact(a, b, motions[k], None)
-        np.testing.assert_array_equal(one.time, many.time[k])
-        assert one.status == many.status[k] == many[k].status
-        np.testing.assert_array_equal(one.point_a, many.point_a[k])
-    none = gk.time_of_impact(a, b, gk.Motion(np.zeros((0, 4, 4))))
-    assert len(none) == 0
-    assert_names(repr(none), "Impact", "0 motions")
+        single = gk.time_of_impact(a, b, motions[k], None)
+        np.testing.assert_array_equal(single.time, many.time[k])
+        assert single.status == many.status[k] == many[k].status
+        np.testing.assert_array_equal(single.point_a, many.point_a[k])
+    empty = gk.time_of_impact(a, b, gk.Motion(np.zeros((0, 4, 4))))
+    assert len(empty) == 0
+    assert_names(repr(empty), "Impact", "0 motions")
 
 
-def test_between_two_poses():
+def test_motion_between_two_poses():
     rng = np.random.default_rng(5)
     turns = naive.random_rotations(rng, 20)
     first = placed(turns, rng.normal(size=(20, 3)))
@@ -311,12 +311,12 @@ def test_between_two_poses():
             step = RigidTransform.from_matrix(last[k] @ np.linalg.inv(first[k]))
             way = RigidTransform.from_exp_coords(0.25 * step.as_exp_coords()).as_matrix() @ first[k]
             np.testing.assert_allclose(motion[k].at(0.25), way, atol=1e-10)
-    one = gk.Motion.between(np.eye(4), moved(1, 2, 3), kind="screw")
-    np.testing.assert_array_equal(one.at((0.0, 1.0))[:, :3, 3], [(0, 0, 0), (1, 2, 3)])
+    single = gk.Motion.between(np.eye(4), moved(1, 2, 3), kind="screw")
+    np.testing.assert_array_equal(single.at((0.0, 1.0))[:, :3, 3], [(0, 0, 0), (1, 2, 3)])
 
 
-def rotations_apart(rng):
-    """Two lists of rotations: apart by any angle, by next to none, by half a turn about axes and nearly so."""
+def rotation_pairs(rng):
+    """Return two lists of rotations that differ by random and tiny angles, quarter turns and (nearly) half turns."""
     angles = [*rng.uniform(0, np.pi, 20), 0.0, 1e-12, 1e-8, 1e-4, 1e-3, 1.1e-3, np.pi - 1e-9, np.pi - 1e-5]
     steps = np.array(angles)[:, None] * naive.unit_vectors(rng, len(angles))
     steps = np.vstack([steps, np.pi * np.eye(3), 0.5 * np.pi * np.eye(3), -0.5 * np.pi * np.eye(3)])
@@ -324,22 +324,22 @@ def rotations_apart(rng):
     return first, Rotation.from_rotvec(steps).as_matrix() @ first
 
 
-def test_the_turn_between_two_poses_is_that_of_scipy():
-    first, last = rotations_apart(np.random.default_rng(8))
+def test_rotation_between_poses_agrees_with_scipy():
+    first, last = rotation_pairs(np.random.default_rng(8))
     motion = gk.Motion.between(placed(first, np.zeros((len(first), 3))), placed(last, np.zeros((len(first), 3))))
     expected = Rotation.from_matrix(last @ first.transpose(0, 2, 1)).as_rotvec()
     turns = motion._rows[:, 15:18]
-    half = np.linalg.norm(expected, axis=1) > np.pi - 1e-6  # either way round is half a turn
+    half = np.linalg.norm(expected, axis=1) > np.pi - 1e-6  # the rotation vector of a half turn has either sign
     np.testing.assert_allclose(turns[~half], expected[~half], rtol=0, atol=1e-14)
-    for turn, other in zip(turns[half], expected[half], strict=True):
-        assert min(np.abs(turn - other).max(), np.abs(turn + other).max()) < 2e-7
+    for turn, vector in zip(turns[half], expected[half], strict=True):
+        assert min(np.abs(turn - vector).max(), np.abs(turn + vector).max()) < 2e-7
     assert (np.linalg.norm(turns, axis=1) <= np.pi * (1 + 1e-15)).all()
     np.testing.assert_allclose(motion.at(1.0)[:, :3, :3], last, rtol=0, atol=1e-14)
 
 
-def test_single_motions_have_the_bits_of_a_stack():
+def test_single_motion_equals_row_of_stack():
     rng = np.random.default_rng(12)
-    turns, others = rotations_apart(rng)
+    turns, others = rotation_pairs(rng)
     count = len(turns)
     first, last = placed(turns, rng.normal(size=(count, 3))), placed(others, rng.normal(size=(count, 3)))
     way, turn, center = rng.normal(size=(3, count, 3)) * 5
@@ -361,16 +361,16 @@ def test_single_motions_have_the_bits_of_a_stack():
     for name, (stack, make) in stacks.items():
         at = stack.at(times)
         for k in range(count):
-            one = make(k)
-            assert one == stack[k], name
-            assert hash(one) == hash(stack[k])
-            assert pickle.loads(pickle.dumps(one)) == one
-            np.testing.assert_array_equal(one.at(times[k]), at[k])
-            np.testing.assert_array_equal(one.at(float(times[k])), at[k])
-            np.testing.assert_array_equal(one.at([times[k], 0.5])[0], at[k])
+            single = make(k)
+            assert single == stack[k], name
+            assert hash(single) == hash(stack[k])
+            assert pickle.loads(pickle.dumps(single)) == single
+            np.testing.assert_array_equal(single.at(times[k]), at[k])
+            np.testing.assert_array_equal(single.at(float(times[k])), at[k])
+            np.testing.assert_array_equal(single.at([times[k], 0.5])[0], at[k])
 
 
-def test_a_motion_says_where_a_body_is():
+def test_motion_at_returns_pose():
     rng = np.random.default_rng(13)
     for start in placed(naive.random_rotations(rng, 10), rng.normal(size=(10, 3))):
         way, turn, center = rng.normal(size=(3, 3)) * 3
@@ -383,18 +383,18 @@ def test_a_motion_says_where_a_body_is():
             np.testing.assert_allclose(hinged.at(time), naive.pose(expected[:3, :3], about), rtol=0, atol=1e-13)
 
 
-def test_a_motion_cannot_be_changed_from_outside():
+def test_motion_is_immutable():
     start, way = moved(1, 2, 3), np.array([1.0, 0.0, 0.0])
     motion = gk.Motion(start, way)
-    kept = motion.at(1)
+    expected = motion.at(1)
     start[0, 3] = way[0] = 9.0
-    np.testing.assert_array_equal(motion.at(1), kept)
+    np.testing.assert_array_equal(motion.at(1), expected)
     with pytest.raises(ValueError, match="read-only"):
         motion._numbers[0, 0] = 2.0
     with pytest.raises(AttributeError, match="immutable"):
         motion.stacked = True
     motion.at(1)[0, 0] = 7.0
-    np.testing.assert_array_equal(motion.at(1), kept)
+    np.testing.assert_array_equal(motion.at(1), expected)
 
 
 def test_shapecast():
@@ -407,7 +407,7 @@ def test_shapecast():
 
 
 @pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
-def test_a_single_impact_has_the_bits_of_a_row_of_a_stack(one, other):
+def test_single_impact_equals_row_of_stack(one, other):
     rng = np.random.default_rng(21)
     case = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 5)
     a, b = case.shape_a, case.shape_b
@@ -419,13 +419,13 @@ def test_a_single_impact_has_the_bits_of_a_row_of_a_stack(one, other):
         stack = gk.time_of_impact(a, b, first, case.poses_b, clearance=clearance)
         casts = gk.shapecast(a, b, ways, case.poses_a, case.poses_b, clearance=clearance)
         for k in range(5):
-            asked = (stack[k], gk.time_of_impact(a, b, first[k], case.poses_b[k], clearance=clearance))
+            moving = (stack[k], gk.time_of_impact(a, b, first[k], case.poses_b[k], clearance=clearance))
             cast = (casts[k], gk.shapecast(a, b, ways[k], case.poses_a[k], case.poses_b[k], clearance=clearance))
             listed = (
                 casts[k],
                 gk.shapecast(a, b, ways[k].tolist(), case.poses_a[k].tolist(), case.poses_b[k], clearance=clearance),
             )
-            for row, single in (asked, cast, listed):
+            for row, single in (moving, cast, listed):
                 assert single.status is row.status
                 assert single.iterations == row.iterations
                 assert single.free_until == row.free_until
@@ -448,7 +448,7 @@ def test_a_single_impact_has_the_bits_of_a_row_of_a_stack(one, other):
         ((1.0, 0.0), ("shapecast", "translation", "(2,)")),
     ],
 )
-def test_a_way_that_is_none_is_named(way, fragments):
+def test_error_names_invalid_translation(way, fragments):
     with pytest.raises(gk.errors.ShapeError) as caught:
         gk.shapecast(gk.Sphere(1), gk.Sphere(1), way)
     assert_names(caught.value, *fragments)
@@ -479,13 +479,13 @@ def test_a_way_that_is_none_is_named(way, fragments):
         (lambda: gk.time_of_impact("ball", gk.Sphere(1)), ("a str", "gjk3d.ConvexHull")),
     ],
 )  # fmt: skip
-def test_bad_input_is_named(call, fragments):
+def test_error_names_invalid_input(call, fragments):
     with pytest.raises(gk.errors.Gjk3dError) as caught:
         call()
     assert_names(caught.value, *fragments)
 
 
-def test_answers_pickle_and_are_neither_true_nor_false():
+def test_impacts_pickle_and_have_no_truth_value():
     impact = gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), gk.Motion(moved(-3, 0, 0), (6, 0, 0)))
     again = pickle.loads(pickle.dumps(impact))
     np.testing.assert_array_equal(again.time, impact.time)
@@ -495,7 +495,7 @@ def test_answers_pickle_and_are_neither_true_nor_false():
     assert_names(repr(impact), "hit", "0.1666")
 
 
-def test_standing_still_and_going_back():
+def test_resting_and_reversed_motions():
     rng = np.random.default_rng(9)
     a, b = gk.Cylinder(0.4, 1.0), gk.Box((1.0, 0.5, 0.3))
     poses = placed(naive.random_rotations(rng, 60), rng.normal(size=(60, 3)) * 0.8)
@@ -504,26 +504,26 @@ def test_standing_still_and_going_back():
     assert 10 <= (still.status == FREE).sum() <= 50
     starts = placed(naive.random_rotations(rng, 60), naive.unit_vectors(rng, 60) * 2.0)
     ends = placed(naive.random_rotations(rng, 60), naive.unit_vectors(rng, 60) * 2.0)
-    there = gk.time_of_impact(a, b, gk.Motion.between(starts, ends), None)
+    forward = gk.time_of_impact(a, b, gk.Motion.between(starts, ends), None)
     back = gk.time_of_impact(a, b, gk.Motion.between(ends, starts), None)
-    np.testing.assert_array_equal(there.status, back.status)
-    hit = there.status == HIT
+    np.testing.assert_array_equal(forward.status, back.status)
+    hit = forward.status == HIT
     assert 10 <= hit.sum() <= 55
-    # the last contact on the way back is no earlier than the first there
-    assert (1.0 - back.time[hit, 1] >= there.time[hit, 1] - 1e-9).all()
+    # the reversed motion finds the last contact, which is not before the first
+    assert (1.0 - back.time[hit, 1] >= forward.time[hit, 1] - 1e-9).all()
 
 
-def test_the_bound_of_the_acceleration_is_not_below_its_value_in_rational_numbers():
-    """A ball of radius 1 about a point of the axis: the square of the turn."""
+def test_acceleration_bound_is_not_below_exact_value():
+    """The exact value of a ball of radius 1 about a point on the axis is the squared length of the rotation vector."""
     rng = np.random.default_rng(51)
     for turn in rng.normal(size=(100, 3)):
         bend = gk.Motion(None, angular=turn)._bend(np.zeros(3), np.array(1.0))
         assert Fraction(float(bend)) >= naive.exact(turn) @ naive.exact(turn)
 
 
-def test_a_touch_of_a_half_space_is_earlier_by_the_error_of_the_hull(monkeypatch):
+def test_half_space_impact_is_earlier_by_hull_error(monkeypatch):
     exact = planes.standing_in
     monkeypatch.setattr(planes, "standing_in", lambda *a, **more: exact(*a, **more)._replace(error=0.1))
     body, start = gk.Mesh(*gk.Box((1, 1, 1)).surface()), moved(0, 0, 2)
-    found = gk.time_of_impact(gk.Halfspace((0, 0, 1)), body, None, gk.Motion.translation(start, (0, 0, -4)))
-    assert found.time == pytest.approx((1.5 - 0.1) / 4, abs=1e-12)
+    impact = gk.time_of_impact(gk.Halfspace((0, 0, 1)), body, None, gk.Motion.translation(start, (0, 0, -4)))
+    assert impact.time == pytest.approx((1.5 - 0.1) / 4, abs=1e-12)

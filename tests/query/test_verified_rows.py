@@ -1,4 +1,4 @@
-"""`verify` of rays and points: right results of all kinds of shapes are proven, and changed ones are refuted."""
+"""`verify` proves correct results of rays and points for all kinds of shapes, and refutes changed results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHAPES = {
 
 
 def rays_at(shape, rng, count=16):
-    """Rays of which most hit."""
+    """Return rays, most of which hit the shape."""
     low, high = shape.bounds
     aims = rng.uniform(low, high, (count, 3)) @ POSE[:3, :3].T + POSE[:3, 3]
     starts = rng.uniform(-2, 2, (count, 3))
@@ -36,7 +36,7 @@ def rays_at(shape, rng, count=16):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_rays_are_proven_and_changed_ones_refuted(name, rng):
+def test_rays_are_proven_and_changed_rays_refuted(name, rng):
     shape, rays = SHAPES[name], rays_at(SHAPES[name], rng)
     for far in (np.inf, 1.5):
         assert gk.verify(gk.raycast(shape, *rays, POSE, max_distance=far), shape, (*rays, far), POSE).proven
@@ -55,7 +55,7 @@ def test_rays_are_proven_and_changed_ones_refuted(name, rng):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_points_are_proven_and_changed_ones_refuted(name, rng):
+def test_points_are_proven_and_changed_points_refuted(name, rng):
     shape, points = SHAPES[name], rng.uniform(-1.2, 1.2, (16, 3))
     for far in (np.inf, 0.3):
         near = shape.signed_distances(points, pose=POSE, max_distance=far)
@@ -71,7 +71,7 @@ def test_points_are_proven_and_changed_ones_refuted(name, rng):
     assert gk.verify(far, shape, points, POSE).refuted
 
 
-def test_the_side_of_a_point_is_that_of_the_winding_number(rng):
+def test_side_of_point_agrees_with_winding_number(rng):
     ring = SHAPES["ring"]
     points = np.vstack([RING.vertices[:8] * 0.99, RING.vertices[:8] * 1.01])
     near = ring.signed_distances(points)
@@ -85,7 +85,7 @@ def test_the_side_of_a_point_is_that_of_the_winding_number(rng):
     assert "winding number" in verdict.reasons[0]
 
 
-def test_triangles_inside_a_solid_count_if_they_bound_a_part_of_it():
+def test_inner_triangles_count_only_if_they_enclose_volume():
     outer, inner = gk.Box((1, 1, 1)).surface(), gk.Box((0.4, 0.4, 0.4)).surface()
     nested = gk.Mesh(np.vstack([outer.vertices, inner.vertices]), np.vstack([outer.faces, inner.faces + 8]))
     stray = gk.Mesh(
@@ -98,7 +98,7 @@ def test_triangles_inside_a_solid_count_if_they_bound_a_part_of_it():
         assert gk.verify(near, mesh, points).proven
 
 
-def test_one_ray_and_stacks_of_poses(rng):
+def test_verify_of_single_rays_and_stacks_of_poses(rng):
     ring, box = SHAPES["ring"], SHAPES["box"]
     assert gk.verify(gk.raycast(ring, (3, 0, 0.1), (-1, 0, 0)), ring, ((3, 0, 0.1), (-1, 0, 0))).proven
     assert gk.verify(gk.raycast(box, (0, 0.3, 0.1), (-1, 0, 0)), box, ((0, 0.3, 0.1), (-1, 0, 0))).proven
@@ -110,13 +110,13 @@ def test_one_ray_and_stacks_of_poses(rng):
     assert not gk.verify(hits, ring, rays).proven
 
 
-def test_a_ray_that_grazes_is_not_proven():
+def test_grazing_ray_is_not_refuted():
     ball, rays = gk.Sphere(1.0), ((-3.0, 1.0, 0.0), (1.0, 0.0, 0.0))
     verdict = gk.verify(gk.raycast(ball, *rays), ball, rays)
     assert not verdict.refuted
 
 
-def test_limits_and_signs_of_points_inside(rng):
+def test_verify_with_max_distance_and_without_sign(rng):
     cube = gk.Mesh(*gk.Box((4, 4, 4)).surface()[:2])
     points = np.array([(0, 0, 0), (1.9, 0, 0), (9, 0, 0)])
     for shape in (cube, gk.Box((4, 4, 4))):
@@ -130,7 +130,7 @@ def test_limits_and_signs_of_points_inside(rng):
     assert "signed distance" not in repr(verdict)
 
 
-def test_the_cures_of_verify_and_of_a_direction_of_zero_work():
+def test_alternatives_named_by_errors_work():
     field, rays = gk.HeightField(np.zeros((3, 3)), 1.0), ((0.7, 0.8, 2.0), (0.0, 0.0, -1.0))
     with pytest.raises(UnsupportedPair, match=r"HeightField.*\. Give it a bottom, HeightField\(\.\.\., bottom=z\)"):
         gk.verify(gk.raycast(field, *rays), field, rays)
@@ -142,14 +142,14 @@ def test_the_cures_of_verify_and_of_a_direction_of_zero_work():
     assert compound.signed_distances((0, 0, 0)).inside.all()
 
 
-def test_a_hit_far_behind_the_shape_is_refuted():
+def test_hit_far_behind_shape_is_refuted():
     ring, rays = SHAPES["ring"], (np.array([(3.0, 0.1, 0.1)]), np.array([(-1.0, 0.0, 0.0)]))
     hits = gk.raycast(ring, *rays)
     hits.distance[:] = 1e308
     assert gk.verify(hits, ring, rays).refuted
 
 
-def test_what_is_refused():
+def test_invalid_arguments_raise():
     plane, box, points = gk.Halfspace((0, 0, 1), 0.0), gk.Box((1, 1, 1)), np.zeros((2, 3))
     with pytest.raises(UnsupportedPair, match="a bounded shape, not a Halfspace"):
         gk.verify(plane.signed_distances(points), plane, points)

@@ -1,4 +1,4 @@
-"""Answers about meshes, compounds, grids, clouds and ground as documents: the same bits again, and lies are found."""
+"""Replay documents of meshes, compounds, grids, clouds and height fields: exact round trips and rejected input."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def through_json(body):
     seed=st.integers(0, 2**31),
     size=st.sampled_from([1.0, 1e-40, 1e40]),
 )
-def test_every_kind_of_body_comes_back_bit_for_bit(name, seed, size):
+def test_every_body_round_trips_bit_for_bit(name, seed, size):
     made = {"solid": lambda: KINDS[name](size), "ground": lambda: KINDS[name](seed)}
     body = made.get(name, lambda: KINDS[name](seed, size))().body
-    there = through_json(body)
-    assert there == body
-    assert hash(there) == hash(body)
-    assert there._order == body._order
-    assert pickle.dumps(there) == pickle.dumps(body)
+    restored = through_json(body)
+    assert restored == body
+    assert hash(restored) == hash(body)
+    assert restored._order == body._order
+    assert pickle.dumps(restored) == pickle.dumps(body)
 
 
 @pytest.mark.parametrize("query", [gk.distance, gk.signed_distance])
 @pytest.mark.parametrize("other", SHAPES)
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_of_body_is_the_same_again(name, other, query, tmp_path):
+def test_replay_of_every_body_is_the_same(name, other, query, tmp_path):
     body = KINDS[name]().body
     for pair in ((body, SHAPES[other]), (SHAPES[other], body)):
         result = query(*pair, at(0.1, 0.2, 0.3), at(0.3, 0.4, 4.5))
@@ -58,14 +58,14 @@ def test_every_kind_of_body_is_the_same_again(name, other, query, tmp_path):
 def test_names_units_and_surfaces_are_written():
     solid = KINDS["solid"]().body
     mesh = gk.Mesh(solid.vertices, solid.faces, name="ell", unit="meters", solid=False)
-    there = through_json(mesh)
-    assert (there.name, there.unit, there.is_solid) == ("ell", "meters", False)
+    restored = through_json(mesh)
+    assert (restored.name, restored.unit, restored.is_solid) == ("ell", "meters", False)
     assert through_json(gk.Mesh(solid.vertices, solid.faces, rounding=2.5e-4)).rounding == 2.5e-4
-    assert there == mesh
-    assert not gk.collide(there, gk.Sphere(0.1), None, naive.pose(translation=(0.5, 0.5, 0.5)))
+    assert restored == mesh
+    assert not gk.collide(restored, gk.Sphere(0.1), None, naive.pose(translation=(0.5, 0.5, 0.5)))
 
 
-def test_a_part_that_is_there_many_times_is_written_once():
+def test_repeated_part_is_written_once():
     mesh = KINDS["solid"]().body
     compound = gk.Compound([(mesh, at(x, 0, 0)) for x in range(5)])
     written = write_collider(compound)
@@ -73,7 +73,7 @@ def test_a_part_that_is_there_many_times_is_written_once():
     assert through_json(compound) == compound
 
 
-def test_poses_that_were_turned_and_put_together_keep_their_bits():
+def test_composed_poses_round_trip_bit_for_bit():
     rng = np.random.default_rng(4)
     for _ in range(50):
         turn = naive.random_rotations(rng, 1)[0] + 1e-8 * rng.normal(size=(3, 3))
@@ -83,17 +83,17 @@ def test_poses_that_were_turned_and_put_together_keep_their_bits():
             assert through_json(compound) == compound
 
 
-def test_a_document_may_be_written_by_hand():
+def test_document_written_by_hand_is_read():
     tetrahedron = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "faces": [[0, 2, 1], [0, 1, 3]]}
     by_hand = {"shape": "Mesh", **tetrahedron}
     assert read_collider(Value(by_hand, "a")) == gk.Mesh(**tetrahedron)
-    both = {"shape": "Compound", "things": [by_hand], "which": [0], "poses": [np.eye(4).tolist()]}
-    assert read_collider(Value(both, "a")) == gk.Compound([(gk.Mesh(**tetrahedron), None)])
+    compound = {"shape": "Compound", "things": [by_hand], "which": [0], "poses": [np.eye(4).tolist()]}
+    assert read_collider(Value(compound, "a")) == gk.Compound([(gk.Mesh(**tetrahedron), None)])
     ground = {"shape": "HeightField", "heights": [[0, 1], [2, 3], [4, 5]], "pitch": 1, "origin": [0, 0]}
     assert read_collider(Value(ground, "a")).heights.tolist() == ground["heights"]
 
 
-def test_a_body_too_large_to_be_read_is_not_written():
+def test_oversized_body_raises_on_write():
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(600_000, 3)), 0.001)
     with pytest.raises(ValueError, match=r"\b18\.\d MiB, expected at most 16.*files"):
         gk.distance(cloud, gk.Point((9, 9, 9))).to_json()
@@ -103,7 +103,7 @@ def test_a_body_too_large_to_be_read_is_not_written():
     assert_names(caught.value, "18.3 MiB", "array", "its file")
 
 
-def test_a_class_of_the_user_is_not_written():
+def test_user_class_raises_on_write():
     class Own(gk.PointCloud):
         __slots__ = ()
 
@@ -112,15 +112,15 @@ def test_a_class_of_the_user_is_not_written():
     assert_names(caught.value, "Own", "gjk3d.Mesh")
 
 
-# lies and junk ------------------------------------------------------------------------------------------------------
+# inconsistent and malformed documents ------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def apart():
+def separated_result():
     return gk.signed_distance(KINDS["cloud"]().body, gk.Box((1, 1, 1)), None, at(0, 0, 4))
 
 
-def coded(array, **changes):
+def encoded(array, **changes):
     array = np.asarray(array)
     text = base64.b64encode(array.tobytes()).decode()
     return {"type": array.dtype.name, "length": list(array.shape), "base64": text} | changes
@@ -131,7 +131,7 @@ def bits(**changes):
 
 
 def cloud(**points):
-    return {"shape": "PointCloud", "points": coded(np.zeros((2, 3)), **points), "radius": 1}
+    return {"shape": "PointCloud", "points": encoded(np.zeros((2, 3)), **points), "radius": 1}
 
 
 MESH = {"shape": "Mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}
@@ -148,12 +148,12 @@ BAD = [
     (cloud(length=[-2, 3]), ("a.points.length[0]", "-2")),
     (cloud(type="object"), ("a.points.type", '"object"', "'float64'")),
     (cloud(more=1), ("a.points", "'more'")),
-    ({**cloud(), "points": coded(np.full((1, 3), np.nan))}, ("PointCloud:", "points[0]", "nan")),
-    ({**cloud(), "points": coded(np.zeros((0, 3)))}, ("PointCloud:", "points", "empty")),
+    ({**cloud(), "points": encoded(np.full((1, 3), np.nan))}, ("PointCloud:", "points[0]", "nan")),
+    ({**cloud(), "points": encoded(np.zeros((0, 3)))}, ("PointCloud:", "points", "empty")),
     ({**cloud(), "radius": -1}, ("PointCloud:", "radius", "-1")),
     ({**cloud(), "radius": None}, ("a.radius", "null")),
     ({**MESH, "faces": [[0, 1, 3]]}, ("faces[0]", "[0, 1, 3]", "3 vertices")),
-    ({**MESH, "faces": coded(np.array([[0, 1, -1]], dtype=np.int32))}, ("faces[0]", "[0, 1, -1]")),
+    ({**MESH, "faces": encoded(np.array([[0, 1, -1]], dtype=np.int32))}, ("faces[0]", "[0, 1, -1]")),
     ({**MESH, "faces": [[0, 1, 2.5]]}, ("a.faces[0][2]", "2.5")),
     ({**MESH, "faces": []}, ("a: faces", "empty")),
     ({**MESH, "vertices": None}, ("a.vertices", "null")),
@@ -191,38 +191,40 @@ BAD = [
 
 
 @pytest.mark.parametrize(("body", "fragments"), BAD, ids=lambda x: None)
-def test_bad_bodies_are_refused_in_one_line(apart, tmp_path, body, fragments):
-    file = altered(apart, tmp_path / "case.json", setter(("a",), body))
+def test_invalid_bodies_raise_one_line_errors(separated_result, tmp_path, body, fragments):
+    file = altered(separated_result, tmp_path / "case.json", setter(("a",), body))
     with pytest.raises(gk.errors.ParseError) as error:
         run(file)
-    said = str(error.value)
-    assert_names(said, *fragments)
-    assert said.startswith("case.json")
-    assert "\n" not in said
-    assert len(said) < 300
+    message = str(error.value)
+    assert_names(message, *fragments)
+    assert message.startswith("case.json")
+    assert "\n" not in message
+    assert len(message) < 300
 
 
-def test_two_bodies_that_are_not_asked_together_are_refused(apart, tmp_path):
+def test_unsupported_pair_of_bodies_raises(separated_result, tmp_path):
     def change(document):
         document["a"] = document["b"] = GROUND
 
     with pytest.raises(gk.errors.ParseError) as caught:
-        run(altered(apart, tmp_path / "case.json", change))
+        run(altered(separated_result, tmp_path / "case.json", change))
     assert_names(caught.value, "case.json:", "two HeightFields", "bottom=z")
 
 
-def test_another_answer_about_a_body_is_told_from_the_same(apart, tmp_path):
+def test_replay_classifies_altered_results(separated_result, tmp_path):
     for change, sameness in (
-        ({"upper": float(np.nextafter(apart.upper, 9))}, "AGREES"),
+        ({"upper": float(np.nextafter(separated_result.upper, 9))}, "AGREES"),
         ({"lower": 9.0, "distance": 9.0, "upper": 9.0}, "CONTRADICTS"),
     ):
-        file = altered(apart, tmp_path / "case.json", lambda document, change=change: document["answer"].update(change))
+        file = altered(
+            separated_result, tmp_path / "case.json", lambda document, change=change: document["answer"].update(change)
+        )
         assert run(file).sameness.name == sameness
 
 
 @given(st.data())
-def test_no_change_of_a_document_does_harm(tmp_path_factory, data):
-    """Any one value of a document is replaced by junk: it is read and asked, or refused in one line."""
+def test_fuzzed_documents_run_or_raise_parse_error(tmp_path_factory, data):
+    """A document with one value replaced by junk either runs or raises a ParseError."""
     body = data.draw(st.sampled_from([MESH, GROUND, COMPOUND, cloud()]))
     result = gk.distance(read_collider(Value(body, "a")), gk.Point((9, 9, 9)))
     document = json.loads(result.to_json())
@@ -235,5 +237,5 @@ def test_no_change_of_a_document_does_harm(tmp_path_factory, data):
     setter(place, data.draw(junk))(document)
     file = tmp_path_factory.getbasetemp() / "junk.json"
     file.write_text(json.dumps(document))
-    with contextlib.suppress(gk.errors.ParseError):  # its line is looked at above
+    with contextlib.suppress(gk.errors.ParseError):  # the test of invalid bodies checks the message
         run(file)

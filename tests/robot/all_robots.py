@@ -1,4 +1,4 @@
-"""``python tests/robot/all_robots.py``: does every URDF of example-robot-data load, or say clearly why not?"""
+"""Load every URDF of example-robot-data and print the errors: ``python tests/robot/all_robots.py``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gjk3d.robot import Robot
 
 
 def main() -> int:
-    """Print a line for each that does not load, and how many do."""
+    """Print one line per file that does not load, and the number of files per outcome."""
     counts: Counter[str] = Counter()
     files = sorted(SHARE.rglob("*.urdf"))
     for file in files:

@@ -1,4 +1,4 @@
-"""Small robots drawn at random, with joints of every kind."""
+"""Small random robots with joints of every kind."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _origin(rng, size):
 
 
 def _text(numbers):
-    return " ".join(repr(float(each)) for each in numbers)
+    return " ".join(repr(float(number)) for number in numbers)
 
 
 def random_robot(folder, seed, kinds=KINDS, links=6, scale=1.0, straight=False):
-    """Return a robot of some links, each on any one before it; every link has a shape.
+    """Return a random robot that attaches each link to one of the two links before it. Every link has a shape.
 
-    Lengths are as many times larger, and where it is straight each joint is along an axis of its frame.
+    ``scale`` multiplies all lengths. ``straight`` aligns each joint axis with an axis of its frame.
     """
     rng = np.random.default_rng(seed)
     text, followed = [], []
@@ -58,12 +58,12 @@ def random_robot(folder, seed, kinds=KINDS, links=6, scale=1.0, straight=False):
 
 
 def drawn(robot, count, seed, scale=1.0):
-    """Return configurations with lengths within 0.8 scales and turns within 3."""
+    """Return random configurations with lengths within 0.8 times ``scale`` and angles within 3 rad."""
     rng = np.random.default_rng(seed)
     q = rng.uniform(-3.0, 3.0, (count, robot.dof))
     for joint in robot.joints:
         if joint is not None and joint.name in robot.columns:
-            own = robot.columns[joint.name]
+            columns = robot.columns[joint.name]
             lengths = {"prismatic": 1, "planar": 2, "floating": 3}.get(joint.type, 0)
-            q[:, own.start : own.start + lengths] *= scale * 0.8 / 3.0
+            q[:, columns.start : columns.start + lengths] *= scale * 0.8 / 3.0
     return q

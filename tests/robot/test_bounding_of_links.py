@@ -1,4 +1,4 @@
-"""Capsules round shapes: they hold them, and what they prove of two is never more than their distance."""
+"""Bounding capsules contain their shapes, and their lower bounds never exceed the signed distance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHAPES = {
 }
 
 
-def to_segment(points, ends):
+def distances_to_segment(points, ends):
     start, end = ends
     along = end - start
     square = along @ along
@@ -36,13 +36,13 @@ def to_segment(points, ends):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_it_holds_the_shape(name):
+def test_capsule_contains_shape(name):
     capsule = bounding_capsule(SHAPES[name])
     points = SHAPES[name].support(unit_vectors(np.random.default_rng(1), 500))
-    assert to_segment(points, capsule[:6].reshape(2, 3)).max() <= capsule[6] * (1.0 + 1e-12)
+    assert distances_to_segment(points, capsule[:6].reshape(2, 3)).max() <= capsule[6] * (1.0 + 1e-12)
 
 
-def test_it_is_narrow_where_the_shape_is():
+def test_capsule_of_narrow_shape_is_narrow():
     assert bounding_capsule(SHAPES["beam"])[6] < 0.12
     assert bounding_capsule(SHAPES["line"])[6] < 1e-9
     assert bounding_capsule(SHAPES["dot"])[6] < 1e-9
@@ -50,7 +50,7 @@ def test_it_is_narrow_where_the_shape_is():
     assert rod[6] < 0.4 * gk.bounding_sphere(SHAPES["rod"]).radius
 
 
-def asked(a, b, pose_a, pose_b):
+def lower_bound(a, b, pose_a, pose_b):
     _, floats, starts = pack_shapes([SHAPES[a], SHAPES[b]])
     floats, starts = with_bounds([SHAPES[a], SHAPES[b]], bounding_capsule, floats, starts)
     rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in (pose_a, pose_b)])
@@ -59,7 +59,7 @@ def asked(a, b, pose_a, pose_b):
 
 
 @pytest.mark.parametrize("a", SHAPES)
-def test_a_bound_of_the_signed_distance(a):
+def test_bound_never_exceeds_signed_distance(a):
     rng = np.random.default_rng(2)
     close = 0
     for b in SHAPES:
@@ -67,21 +67,21 @@ def test_a_bound_of_the_signed_distance(a):
             poses = np.tile(np.eye(4), (2, 1, 1))
             poses[:, :3, :3] = random_rotations(rng, 2)
             poses[1, :3, 3] = rng.normal(size=3) * rng.choice([0.3, 2.0, 8.0])
-            bound = asked(a, b, *poses)
-            assert bound == pytest.approx(asked(b, a, *poses[::-1]), abs=1e-6)
-            found = gk.signed_distance(SHAPES[a], SHAPES[b], *poses)
-            assert bound <= found.upper
-            close += bound > found.lower - 0.5
+            bound = lower_bound(a, b, *poses)
+            assert bound == pytest.approx(lower_bound(b, a, *poses[::-1]), abs=1e-6)
+            result = gk.signed_distance(SHAPES[a], SHAPES[b], *poses)
+            assert bound <= result.upper
+            close += bound > result.lower - 0.5
     assert close > 5
 
 
-def test_segments_that_are_parallel_meet_or_are_points():
+def test_bound_of_degenerate_segments():
     pose = np.eye(4)
     radii = 2 * 0.2 * (1.0 + 1e-9)
-    assert asked("pill", "pill", pose, pose) == pytest.approx(-radii, abs=1e-9)
+    assert lower_bound("pill", "pill", pose, pose) == pytest.approx(-radii, abs=1e-9)
     for shift, gap in (((1.0, 0.0, 0.0), 1.0), ((0.0, 0.0, 3.0), 2.0), ((0.0, 3.0, 5.0), 5.0)):
         moved = np.eye(4)
         moved[:3, 3] = shift
-        assert asked("pill", "pill", pose, moved) == pytest.approx(gap - radii, abs=1e-7)
+        assert lower_bound("pill", "pill", pose, moved) == pytest.approx(gap - radii, abs=1e-7)
     moved[:3, 3] = 3.0, 0.0, 0.0
-    assert asked("ball", "ball", pose, moved) == pytest.approx(1.6, abs=1e-7)
+    assert lower_bound("ball", "ball", pose, moved) == pytest.approx(1.6, abs=1e-7)

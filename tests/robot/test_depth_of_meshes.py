@@ -1,4 +1,4 @@
-"""Distances and gradients of a robot in meshes: the fast depth, the default, and the tight one."""
+"""Distances and gradients of a robot that overlaps meshes, with fast, default and tight depth."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def checker_among(**obstacles: tuple[object, np.ndarray]) -> Checker:
     return Checker(Robot.example(), obstacles)
 
 
-def among() -> Checker:
-    """A ring and a compound that the arm reaches into, and a box."""
+def checker_with_ring() -> Checker:
+    """Return a checker of an arm with a ring and a compound that it can enter, and a box."""
     blocks = gk.Compound([(gk.Box((0.3, 0.3, 0.3)), None), (gk.Sphere(0.2), at(0.15, 0.15, 0.1))])
     return checker_among(
         ring=(RING, at(1.0, 0.2, 0.0)),
@@ -38,8 +38,8 @@ def among() -> Checker:
 QS = np.random.default_rng(4).uniform(-2.5, 2.5, (60, 2))
 
 
-def test_only_rows_in_bodies_differ_from_the_tight_depth() -> None:
-    checker = among()
+def test_fast_and_tight_depth_differ_only_in_overlaps() -> None:
+    checker = checker_with_ring()
     fast, tight = checker.distances(QS, within=0.5), checker.distances(QS, within=0.5, depth="tight")
     assert np.array_equal(fast.pair, tight.pair)
     assert np.array_equal(fast.configuration, tight.configuration)
@@ -56,48 +56,48 @@ def test_only_rows_in_bodies_differ_from_the_tight_depth() -> None:
     assert np.median(fast.distance[deep] / tight.distance[deep]) < 1.1
 
 
-def test_the_gradient_is_that_of_the_points_and_the_normal() -> None:
-    found = among().distances(QS, within=0.2, jacobians=True)
-    assert found.jacobian_a is not None
-    assert found.jacobian_b is not None
-    expected = np.einsum("mi,mij->mj", found.normal, found.jacobian_b - found.jacobian_a)
-    assert np.allclose(found.gradient, expected, atol=1e-12)
-    assert np.allclose(found.point_b - found.point_a, found.distance[:, None] * found.normal, atol=1e-12)
+def test_gradient_follows_from_points_and_normal() -> None:
+    result = checker_with_ring().distances(QS, within=0.2, jacobians=True)
+    assert result.jacobian_a is not None
+    assert result.jacobian_b is not None
+    expected = np.einsum("mi,mij->mj", result.normal, result.jacobian_b - result.jacobian_a)
+    assert np.allclose(result.gradient, expected, atol=1e-12)
+    assert np.allclose(result.point_b - result.point_a, result.distance[:, None] * result.normal, atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", ["fast", "tight"])
-def test_the_gradient_of_the_clearance_is_that_of_the_nearest_row(depth: str) -> None:
-    checker = among()
-    found = checker.distances(QS, depth=depth)  # type: ignore[arg-type]
+def test_clearance_gradient_is_that_of_nearest_row(depth: str) -> None:
+    checker = checker_with_ring()
+    result = checker.distances(QS, depth=depth)  # type: ignore[arg-type]
     gradients = checker.gradient(QS, depth=depth)  # type: ignore[arg-type]
     for k, q in enumerate(QS):
-        rows = slice(found.starts[k], found.starts[k + 1])
-        nearest = np.argsort(found.distance[rows], kind="stable")
-        if found.distance[rows][nearest[1]] > found.distance[rows][nearest[0]] + 1e-9:
-            assert np.allclose(gradients[k], found.gradient[rows][nearest[0]], atol=1e-9)
+        rows = slice(result.starts[k], result.starts[k + 1])
+        nearest = np.argsort(result.distance[rows], kind="stable")
+        if result.distance[rows][nearest[1]] > result.distance[rows][nearest[0]] + 1e-9:
+            assert np.allclose(gradients[k], result.gradient[rows][nearest[0]], atol=1e-9)
         assert np.array_equal(checker.gradient(q, depth=depth), gradients[k])  # type: ignore[arg-type]
 
 
-def test_default_depths_are_fast_and_others_are_refused() -> None:
-    checker = among()
+def test_default_depth_is_fast_and_others_raise() -> None:
+    checker = checker_with_ring()
     default, fast = checker.distances(QS, 0.0), checker.distances(QS, 0.0, depth="fast")
     assert np.array_equal(default.distance, fast.distance)
     assert np.array_equal(checker.gradient(QS), checker.gradient(QS, depth="fast"))
     assert not np.array_equal(checker.gradient(QS), checker.gradient(QS, depth="tight"))
-    for ask in (checker.distances, checker.gradient, checker.clearance):
+    for query in (checker.distances, checker.gradient, checker.clearance):
         with pytest.raises(ShapeError, match="depth is 'auto', expected 'fast' or 'tight'"):
-            ask(QS, depth="auto")  # type: ignore[operator]
+            query(QS, depth="auto")  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_the_clearance_is_the_least_distance_of_its_depth(workers: int) -> None:
-    checker = among()
+def test_clearance_is_least_distance_of_same_depth(workers: int) -> None:
+    checker = checker_with_ring()
     assert np.array_equal(checker.clearance(QS).distance, checker.clearance(QS, depth="tight").distance)
     for depth in ("fast", "tight"):
-        found = checker.distances(QS, depth=depth)  # type: ignore[arg-type]
+        result = checker.distances(QS, depth=depth)  # type: ignore[arg-type]
         near = checker.clearance(QS, depth=depth, workers=workers)  # type: ignore[arg-type]
-        assert np.array_equal(near.distance, np.minimum.reduceat(found.distance, found.starts[:-1]))
-        assert np.array_equal(near.lower, np.minimum.reduceat(found.lower, found.starts[:-1]))
+        assert np.array_equal(near.distance, np.minimum.reduceat(result.distance, result.starts[:-1]))
+        assert np.array_equal(near.lower, np.minimum.reduceat(result.lower, result.starts[:-1]))
     fast, tight = checker.clearance(QS, depth="fast"), checker.clearance(QS)
     deep = tight.distance < 0.0
     assert 0 < deep.sum() < len(QS)
@@ -105,8 +105,8 @@ def test_the_clearance_is_the_least_distance_of_its_depth(workers: int) -> None:
     assert (fast.lower[deep] < tight.lower[deep]).any()
 
 
-def test_two_bodies_are_a_pair_as_well(tmp_path) -> None:
-    """A link that is a mesh, in a mesh: the fallback pairs of a cell."""
+def test_fallback_pair_of_meshes_supports_both_depths(tmp_path) -> None:
+    """The pair of a mesh link and a mesh obstacle is a fallback pair of the cell."""
     MODEL.copy().apply_scale(0.3).export(tmp_path / "hand.stl")
     (tmp_path / "arm.urdf").write_text(
         "<robot name='arm'><link name='base'/><link name='hand'><collision><origin xyz='1 0 0'/><geometry>"
@@ -123,7 +123,7 @@ def test_two_bodies_are_a_pair_as_well(tmp_path) -> None:
     assert (tight.lower <= fast.upper + 1e-12).all()
 
 
-def test_an_optimiser_leaves_a_mesh_by_its_penalties() -> None:
+def test_optimiser_leaves_mesh_by_penalties() -> None:
     post = trimesh.creation.cylinder(0.15, 2.0, sections=48).subdivide()
     checker = checker_among(pillar=(gk.Mesh(post.vertices, post.faces), at(1.2, 0.3, 0.0)))
     start = np.array([0.25, 0.1])

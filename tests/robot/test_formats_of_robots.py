@@ -1,4 +1,4 @@
-"""Robots from MJCF, xacro and text; links that are drawn and not checked; robots with nothing to check."""
+"""Robots from MJCF, xacro and text, links without collision geometry, and robots without checked pairs."""
 
 from __future__ import annotations
 
@@ -18,48 +18,48 @@ DRAWN = (
     "type='prismatic'><parent link='a'/><child link='b'/><limit lower='-1' upper='1'/></joint></robot>"
 )
 
-# --- what is drawn and not checked ------------------------------------------------------------------------------------
+# --- links without collision geometry ---------------------------------------------------------------------------------
 
 
-def test_links_with_a_visual_and_no_collision_are_named():
+def test_links_without_collision_geometry_warn():
     with pytest.warns(RobotWarning, match=r'1 link .* a\..*collision="visual".*--collision visual'):
-        one = Robot.load(DRAWN.format(f"<collision>{BALL}</collision>"))
-    assert [each.link for each in one.geometries] == [1]
+        robot = Robot.load(DRAWN.format(f"<collision>{BALL}</collision>"))
+    assert [geometry.link for geometry in robot.geometries] == [1]
 
 
-def test_what_is_drawn_is_checked_on_request():
+def test_visual_geometry_is_checked_on_request():
     text = DRAWN.format("<visual><geometry><box size='9 9 9'/></geometry></visual>"
                         f"<collision>{BALL}</collision>")  # fmt: skip
-    one = Robot.load(text, collision="visual")
-    assert [body.shape for body in one.bodies] == [gk.Sphere(0.1), gk.Sphere(0.1)], "b keeps its own"
-    one.allowed = []
-    assert Checker(one).free([[0.0], [0.5]]).tolist() == [False, True]
+    robot = Robot.load(text, collision="visual")
+    assert [body.shape for body in robot.bodies] == [gk.Sphere(0.1), gk.Sphere(0.1)], "b keeps its own"
+    robot.allowed = []
+    assert Checker(robot).free([[0.0], [0.5]]).tolist() == [False, True]
     with pytest.raises(ShapeError, match=r"collision='both'.*'collision', 'visual'"):
         Robot.load(text, collision="both")
 
 
-def test_a_robot_with_nothing_to_check_is_not_free():
+def test_robot_without_geometry_raises():
     with pytest.warns(RobotWarning):
-        one = Robot.load(DRAWN.format(""))
-    for question in (
+        robot = Robot.load(DRAWN.format(""))
+    for query in (
         lambda checker: checker.free([0.0]),
         lambda checker: checker.free([[0.0]]),
         lambda checker: checker.clearance([0.0]),
         lambda checker: checker.motion_free([0.0], [1.0]),
     ):
         with pytest.raises(RobotError, match=r"'r'.*collision=\"visual\".*--collision visual"):
-            question(Checker(one, {"wall": (gk.Box((1, 1, 1)), None)}))
+            query(Checker(robot, {"wall": (gk.Box((1, 1, 1)), None)}))
     with pytest.raises(RobotError, match=r"'r'.*--collision visual"):
-        allow_by_sampling(one)
-    held = Checker(one, {"wall": (gk.Box((1, 1, 1)), None)})
-    held.attach("tool", gk.Sphere(0.1), "b")
-    assert held.free([[0.0], [1.0]]).tolist() == [False, True]
+        allow_by_sampling(robot)
+    checker_with_tool = Checker(robot, {"wall": (gk.Box((1, 1, 1)), None)})
+    checker_with_tool.attach("tool", gk.Sphere(0.1), "b")
+    assert checker_with_tool.free([[0.0], [1.0]]).tolist() == [False, True]
 
 
 # --- text and xacro ---------------------------------------------------------------------------------------------------
 
 
-def test_text_has_its_meshes_where_the_process_runs(tmp_path, monkeypatch):
+def test_meshes_of_text_are_found_in_working_folder(tmp_path, monkeypatch):
     gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]).to_trimesh(
     ).export(tmp_path / "w.stl")  # fmt: skip
     mesh = "<geometry><mesh filename='w.stl'/></geometry>"
@@ -78,13 +78,13 @@ XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:ar
 <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></xacro:if></robot>"""
 
 
-def test_xacro(tmp_path):
+def test_xacro_is_expanded(tmp_path):
     pytest.importorskip("xacro")
     (tmp_path / "r.urdf.xacro").write_text(XACRO)
     for source in (tmp_path / "r.urdf.xacro", XACRO):
-        one = Robot.load(source)
-        assert one.links == ("a", "b")
-        assert one.bodies[0].shape == gk.Sphere(0.2)
+        robot = Robot.load(source)
+        assert robot.links == ("a", "b")
+        assert robot.bodies[0].shape == gk.Sphere(0.2)
         assert Robot.load(source, arguments={"n": 1}).links == ("a",)
         with pytest.raises(ParseError, match=r"'m', 'nn'.*<xacro:arg>"):
             Robot.load(source, arguments={"nn": 1, "n": 1, "m": 2})
@@ -98,7 +98,7 @@ def test_xacro(tmp_path):
         Robot.load(DRAWN.format(""), arguments={"n": 1})
 
 
-def test_xacro_without_its_package(monkeypatch):
+def test_missing_xacro_package_raises(monkeypatch):
     monkeypatch.setitem(sys.modules, "xacro", None)
     with pytest.raises(ParseError, match=r"<text>.*pip install xacro$"):
         Robot.load(XACRO)
@@ -126,77 +126,77 @@ MJCF = """<mujoco model="m"><compiler angle="radian"/>
 @pytest.fixture
 def mjcf():
     mujoco = pytest.importorskip("mujoco")
-    with pytest.warns(RobotWarning, match="'floor'.*'world'.*plane") as told:
-        one = Robot.load(MJCF)
-    assert {each.filename for each in told} == {__file__}  # the caller's line, not one of ours
+    with pytest.warns(RobotWarning, match="'floor'.*'world'.*plane") as warnings:
+        robot = Robot.load(MJCF)
+    assert {warning.filename for warning in warnings} == {__file__}  # the warning points to the line of the caller
     model = mujoco.MjModel.from_xml_string(MJCF)
-    return one, mujoco, model, mujoco.MjData(model)
+    return robot, mujoco, model, mujoco.MjData(model)
 
 
-def test_bodies_are_where_mujoco_has_them(mjcf):
-    one, mujoco, model, data = mjcf
-    assert one.joint_names == ("root", "hip", "lift", "knee")
-    assert (one.lower[6], one.upper[6], one.upper[7]) == (-1, 2, np.inf)
+def test_mjcf_poses_agree_with_mujoco(mjcf):
+    robot, mujoco, model, data = mjcf
+    assert robot.joint_names == ("root", "hip", "lift", "knee")
+    assert (robot.lower[6], robot.upper[6], robot.upper[7]) == (-1, 2, np.inf)
     rng = np.random.default_rng(0)
     reference = Rotation.from_quat(model.qpos0[3:7], scalar_first=True)
-    for q in [np.zeros(one.dof), *rng.uniform(-1, 1, (20, one.dof))]:
+    for q in [np.zeros(robot.dof), *rng.uniform(-1, 1, (20, robot.dof))]:
         data.qpos[:3] = model.qpos0[:3] + reference.apply(q[:3])
         data.qpos[3:7] = (reference * Rotation.from_rotvec(q[3:6])).as_quat(scalar_first=True)
         data.qpos[7:] = [*q[6:9], 0.1 + 2 * q[8]]
         mujoco.mj_kinematics(model, data)
-        poses = one.link_poses(q)
+        poses = robot.link_poses(q)
         for k in range(model.nbody):
-            at = poses[one.link_number(model.body(k).name)]
+            at = poses[robot.link_number(model.body(k).name)]
             np.testing.assert_allclose(at[:3, 3], data.xpos[k], atol=1e-12)
             np.testing.assert_allclose(at[:3, :3], data.xmat[k].reshape(3, 3), atol=1e-12)
-        for body in one.bodies:
+        for body in robot.bodies:
             if isinstance(body.shape, gk.ConvexHull):
-                own = int(np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_MESH)[0])
+                number = int(np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_MESH)[0])
                 at = poses[body.link] @ body.pose
-                np.testing.assert_allclose(at[:3, 3], data.geom_xpos[own], atol=1e-12)
-    up = one.state("up")
+                np.testing.assert_allclose(at[:3, 3], data.geom_xpos[number], atol=1e-12)
+    up = robot.state("up")
     data.qpos[:] = model.key_qpos[0]
     mujoco.mj_kinematics(model, data)
-    np.testing.assert_allclose(one.link_poses(up)[one.link_number("hand")][:3, 3], data.xpos[3], atol=1e-12)
+    np.testing.assert_allclose(robot.link_poses(up)[robot.link_number("hand")][:3, 3], data.xpos[3], atol=1e-12)
 
 
-def test_shapes_and_pairs_of_an_mjcf(mjcf):
-    one = mjcf[0]
-    shapes = {one.links[body.link]: body.shape for body in one.bodies if not isinstance(body.shape, gk.ConvexHull)}
+def test_mjcf_shapes_and_pairs(mjcf):
+    robot = mjcf[0]
+    shapes = {robot.links[body.link]: body.shape for body in robot.bodies if not isinstance(body.shape, gk.ConvexHull)}
     assert shapes == {
         "world": gk.Box((1, 1, 0.2)), "trunk": gk.Box((0.2, 0.4, 0.6)), "arm": gk.Capsule(0.05, 0.4),
         "hand": gk.Ellipsoid((0.1, 0.2, 0.3)), "tip": gk.Cylinder(0.1, 0.4), "other": gk.Sphere(0.1),
     }  # fmt: skip
-    wedge = next(each for each in one.geometries if each.way == "bodies")
+    wedge = next(item for item in robot.geometries if item.way == "bodies")
     assert wedge.hull.volume == pytest.approx(1 / 6)
-    pairs = {(one.links[a], one.links[b]) for a, b in one.pairs.tolist()}
-    # MuJoCo's own filter: the world is adjacent to none, hand and tip are one body, "other" has masks of its own
-    assert pairs == {("world", each) for each in ("trunk", "arm", "hand", "tip")} | {("trunk", "hand")}
-    assert one.allowed.reason("trunk", "tip") == "exclude"
-    assert one.allowed.reason("trunk", "other") == "contype"
-    assert one.allowed.reason("arm", "tip") == "adjacent"
+    pairs = {(robot.links[a], robot.links[b]) for a, b in robot.pairs.tolist()}
+    # MuJoCo's filter: no body is adjacent to the world, hand and tip are one body, "other" has different masks
+    assert pairs == {("world", item) for item in ("trunk", "arm", "hand", "tip")} | {("trunk", "hand")}
+    assert robot.allowed.reason("trunk", "tip") == "exclude"
+    assert robot.allowed.reason("trunk", "other") == "contype"
+    assert robot.allowed.reason("arm", "tip") == "adjacent"
 
 
-def test_a_base_welded_to_the_world_meets_its_child_as_in_mujoco():
+def test_collisions_of_welded_base_agree_with_mujoco():
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><worldbody><body name="base"><geom size=".1"/><body name="stand" pos=".3 0 0"><geom size=".1"/>
      <body name="arm" pos="-.2 0 0"><joint name="j" type="slide" axis="0 0 1"/><geom size=".1"/>
      <body name="hand" pos=".1 0 0"><joint name="k"/><geom size=".1"/></body></body></body></body></worldbody>
      </mujoco>"""
-    one = Robot.load(text)
+    robot = Robot.load(text)
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     for q in np.random.default_rng(0).uniform(-0.3, 0.3, (30, 2)):
         data.qpos[:] = q
         mujoco.mj_forward(model, data)
         owner = [model.body(model.geom_bodyid[g]).name for g in range(model.ngeom)]
-        met = {frozenset(map(owner.__getitem__, each.geom)) for each in data.contact[: data.ncon]}
-        assert {frozenset(each.pair) for each in gk.robot.Checker(one).collisions(q)} == met
-    pairs = {(one.links[a], one.links[b]) for a, b in one.pairs.tolist()}
+        expected = {frozenset(map(owner.__getitem__, contact.geom)) for contact in data.contact[: data.ncon]}
+        assert {frozenset(contact.pair) for contact in gk.robot.Checker(robot).collisions(q)} == expected
+    pairs = {(robot.links[a], robot.links[b]) for a, b in robot.pairs.tolist()}
     assert pairs == {(a, b) for a in ("base", "stand") for b in ("arm", "hand")}
 
 
-def test_an_mjcf_that_is_not_read(monkeypatch):
+def test_unsupported_mjcf_raises(monkeypatch):
     pytest.importorskip("mujoco")
     with pytest.raises(ParseError, match=r"<text>.*MuJoCo.*size 0.*geom"):
         Robot.load("<mujoco><worldbody><geom type='box'/></worldbody></mujoco>")
@@ -231,19 +231,19 @@ def test_an_mjcf_that_is_not_read(monkeypatch):
         ),
     ],
 )
-def test_numbers_of_an_mjcf_are_finite(monkeypatch, tmp_path, body, joint, geom, more, told):
-    """MuJoCo warns of NaN and goes on; what is nowhere collides with nothing."""
+def test_nonfinite_mjcf_numbers_raise(monkeypatch, tmp_path, body, joint, geom, more, told):
+    """Non-finite numbers raise, because MuJoCo only warns and a body at NaN collides with nothing."""
     pytest.importorskip("mujoco")
-    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its log there
     text = f"""<mujoco><worldbody><body name="b" {body}><joint name="j" {joint}/><geom size="1" {geom}/>
     <body><joint name="k"/><geom size="1" pos="3 0 0"/></body></body></worldbody>{more}</mujoco>"""
     with pytest.raises(ParseError, match=f"<text>.*{told}"):
         Robot.load(text)
 
 
-def test_an_mjcf_may_have_one_limit():
+def test_mjcf_joint_with_one_limit_is_read():
     pytest.importorskip("mujoco")
-    one = Robot.load(
+    robot = Robot.load(
         "<mujoco><worldbody><body><joint type='slide' range='0 inf'/><geom size='1'/></body></worldbody></mujoco>"
     )
-    assert (one.lower.tolist(), one.upper.tolist()) == ([0.0], [np.inf])
+    assert (robot.lower.tolist(), robot.upper.tolist()) == ([0.0], [np.inf])

@@ -1,4 +1,4 @@
-"""The guide's block of inverse kinematics by pinocchio; joints of the Panda mimic, those of the UR5 wind up."""
+"""The inverse kinematics example of the guide with pinocchio, for mimic joints (Panda) and wide limits (UR5)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ROBOTS = {
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_solutions_of_the_block_hold_the_tool_at_the_goal(name, tmp_path, monkeypatch):
+def test_guide_solutions_reach_goal(name, tmp_path, monkeypatch):
     pinocchio = pytest.importorskip("pinocchio", reason="pip install pin")
     file, tool = ROBOTS[name]
     if not file.exists():
         pytest.skip("pip install example-robot-data")
     robot = gk.robot.Robot.load(file)
-    shutil.copy(file, tmp_path / "arm.urdf")  # pinocchio's model needs no meshes
+    shutil.copy(file, tmp_path / "arm.urdf")  # the pinocchio model needs no meshes
     monkeypatch.chdir(tmp_path)
     q = 0.5 * np.clip(robot.lower, -2.0, 2.0) + 0.5 * np.clip(robot.upper, -2.0, 2.0) + 0.1
     q = np.clip(q, robot.lower, robot.upper)
@@ -37,11 +37,11 @@ def test_solutions_of_the_block_hold_the_tool_at_the_goal(name, tmp_path, monkey
     names = {"np": np, "robot": robot, "checker": gk.robot.Checker(robot), "goal": pinocchio.SE3(goal)}
     block = BLOCK.replace("10_000", "60").replace('"tool"', repr(tool))
     assert block.count("(60,") == block.count(repr(tool)) == 1
-    exec(block, names)  # the lines are ours
+    exec(block, names)  # the code comes from the guide of this repository
     result, solutions = names["result"], np.array(names["solutions"])
     assert solutions.shape == (60, robot.dof)
     assert result.valid.any()
-    found = solutions[np.isfinite(solutions).all(axis=1)]
-    assert np.abs(robot.link_poses(found)[:, robot.link_number(tool)] - goal).max() < 1e-5
+    finite = solutions[np.isfinite(solutions).all(axis=1)]
+    assert np.abs(robot.link_poses(finite)[:, robot.link_number(tool)] - goal).max() < 1e-5
     assert robot.within_limits(solutions[result.valid]).all()
     assert names["checker"].free(solutions[result.valid]).all()

@@ -1,4 +1,4 @@
-"""Each call in the guide's table for users of MoveIt, Drake, Tesseract and pybullet runs."""
+"""Every call in the guide's table for users of MoveIt, Drake, Tesseract and pybullet runs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ROBOT = """<robot name="r"><link name="a"><collision><geometry><sphere radius="0
 </robot>"""
 
 
-def test_the_table_is_found():
+def test_table_is_not_empty():
     assert len(LINES) > 20
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line_runs(line, tmp_path):
+def test_line_of_table_runs(line, tmp_path):
     robot = gk.robot.Robot.load(ROBOT)
     robot.allowed = []
     q0, q1 = np.zeros(2), np.array([0.5, 0.2])
@@ -43,4 +43,4 @@ def test_a_line_runs(line, tmp_path):
     }  # fmt: skip
     if "(" not in line:
         line = f"{line}.__doc__" if line.startswith("gk.") else line
-    eval(line, names)  # the lines are ours
+    eval(line, names)  # the code comes from the guide of this repository

@@ -1,4 +1,4 @@
-"""Queries about some links and objects, against all pairs that are filtered by their names."""
+"""Queries of selected links and objects, compared with all pairs filtered by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def at(x, y, z):
 
 
 def cell_of(tmp_path, seed, fallback=False):
-    """Return a checker with pairs of every kind: convex, compounds, meshes, clouds, and fallback pairs, slow ones."""
+    """Return a robot and a checker with pairs of every kind: convex, compound, mesh, cloud, and slow fallback pairs."""
     robot = random_robot(tmp_path, seed)
     robot.allowed = []
     rng = np.random.default_rng(seed)
@@ -42,7 +42,7 @@ CHOICES = (["l5"], ["tool"], ["ball", "mesh"], ["l2", "cloud"], ["support"], ["l
 
 
 @pytest.mark.parametrize("links", CHOICES)
-def test_only_pairs_of_some_names_are_checked(tmp_path, links):
+def test_links_select_checked_pairs(tmp_path, links):
     robot, checker = cell_of(tmp_path, 5, "support" in links)
     rows = drawn(robot, 4 if "support" in links else 12, 5)
     all_pairs = checker.distances(rows, depth="tight")
@@ -54,20 +54,20 @@ def test_only_pairs_of_some_names_are_checked(tmp_path, links):
         assert free[k] == (not collisions[k])
         for hit in (hits[k], checker.hit(q, links=links)):
             assert (hit in collisions[k]) if collisions[k] else hit is None
-        mine = np.flatnonzero(wanted & (all_pairs.configuration == k))
-        least = all_pairs.distance[mine].min(initial=np.inf)
+        matching = np.flatnonzero(wanted & (all_pairs.configuration == k))
+        least = all_pairs.distance[matching].min(initial=np.inf)
         assert nearest.distance[k] == pytest.approx(least, abs=1e-9)
-        one = checker.clearance(q, links=links)
-        assert one.distance == pytest.approx(nearest.distance[k], abs=1e-9)
+        single = checker.clearance(q, links=links)
+        assert single.distance == pytest.approx(nearest.distance[k], abs=1e-9)
     assert not links or free.any()
     assert checker.free(rows, links=links, workers=3).tolist() == free.tolist()
 
 
-def test_the_wrails_checker_is_not_changed_by_a_query_of_some_links(tmp_path):
+def test_query_of_links_does_not_change_checker(tmp_path):
     robot, checker = cell_of(tmp_path, 5)
     rows = drawn(robot, 12, 5)
-    wrails = [checker.free(q) for q in rows]
-    for q, expected in zip(rows, wrails, strict=True):
+    before = [checker.free(q) for q in rows]
+    for q, expected in zip(rows, before, strict=True):
         checker.free(q, links=["l0"])
         assert checker.free(q) == expected
     far = at(9.0, 9.0, 9.0)
@@ -78,7 +78,7 @@ def test_the_wrails_checker_is_not_changed_by_a_query_of_some_links(tmp_path):
     assert not any(checker.free(q, links=["ball"]) for q in rows)
 
 
-def test_names_are_checked(tmp_path):
+def test_invalid_links_raise(tmp_path):
     _, checker = cell_of(tmp_path, 5)
     q = np.zeros(checker.robot.dof)
     for query in (checker.free, checker.hit, checker.clearance):

@@ -1,4 +1,4 @@
-"""What certified motions rest on: how far shapes are from joints, and how fast distances can change."""
+"""Bounds that certified motions use: distances of shapes from joints, and the rate of change of distances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gjk3d.robot.motion_bounds import motion_bounds
 
 
 def surface_points(shape):
-    """Return points of a shape far out in many directions."""
+    """Return support points of a shape in many directions."""
     directions = np.random.default_rng(0).normal(size=(200, 3))
     return shape.support(directions)
 
@@ -24,29 +24,29 @@ def arms_of(checker, q0, q1):
 
 
 def dense(checker, arms):
-    """Return how far the nearer of each pair is from each joint between the two, (pairs, links), -1 elsewhere."""
+    """Return the lever arm of each pair at each joint between its links as (pairs, links), -1 at all other joints."""
     out = np.full((len(arms.begins) - 1, len(checker.robot.links)), -1.0)
     for p in range(len(out)):
-        own = slice(arms.begins[p], arms.begins[p + 1])
-        out[p, arms.steps[own]] = arms.arms[:, own].min(axis=0)
+        rows = slice(arms.begins[p], arms.begins[p + 1])
+        out[p, arms.steps[rows]] = arms.arms[:, rows].min(axis=0)
     return out
 
 
 def path_of(robot, a, b):
-    """Return the links whose joints lie between links a and b, -1 being the world."""
+    """Return the links whose joints lie between links a and b. The world is link -1."""
 
     def up(link):
-        found = set()
+        chain = set()
         while link >= 0:
-            found.add(link)
+            chain.add(link)
             link = int(robot._chain.parent[link])
-        return found
+        return chain
 
     return up(a) ^ up(b)
 
 
 @pytest.mark.parametrize("seed", sampled(((seed,) for seed in range(24)), 3))
-def test_shapes_stay_within_reach_of_joints(tmp_path, seed):
+def test_nearer_shape_stays_within_lever_arm(tmp_path, seed):
     robot = random_robot(tmp_path, seed)
     robot.allowed = []
     checker = Checker(robot, {"ball": gk.Sphere(0.1)})
@@ -66,7 +66,7 @@ def test_shapes_stay_within_reach_of_joints(tmp_path, seed):
             if kind == SLIDING:
                 assert arms[p, j] >= 0.0
                 continue
-            # the farther of the two shapes may be farther than the arm, the nearer may not, at any configuration
+            # only the nearer shape of the pair must stay within the arm, at every configuration
             nearest = np.inf
             for slot in (a, b):
                 link = int(layout.link[slot])
@@ -87,7 +87,7 @@ def test_shapes_stay_within_reach_of_joints(tmp_path, seed):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_distances_change_no_faster_than_is_claimed(tmp_path, seed):
+def test_distance_change_stays_within_bound(tmp_path, seed):
     robot = random_robot(tmp_path, seed)
     robot.allowed = []
     checker = Checker(robot, {"ball": gk.Sphere(0.1)})
@@ -118,7 +118,7 @@ def test_distances_change_no_faster_than_is_claimed(tmp_path, seed):
         assert (change <= way * np.abs(t[:, None] - t[None, :]) + 1e-7).all()
 
 
-def test_a_link_that_turns_about_its_own_length(tmp_path):
+def test_lever_arm_about_own_axis_is_the_radius(tmp_path):
     text = """<robot name="r"><link name="a"/><link name="b"><collision><origin xyz="0 0 1"/><geometry>
     <cylinder radius="0.05" length="2"/></geometry></collision></link>
     <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
@@ -129,7 +129,7 @@ def test_a_link_that_turns_about_its_own_length(tmp_path):
     assert 0.05 <= arms[0, 1] < 0.051
 
 
-def test_what_is_kept_is_made_again_where_it_changes(tmp_path):
+def test_cached_arms_are_recomputed_after_changes(tmp_path):
     text = """<robot name="r"><link name="a"/><link name="b"><collision><geometry><sphere radius="0.1"/></geometry>
     </collision></link><link name="c"/><joint name="s" type="prismatic"><parent link="c"/><child link="b"/>
     <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
@@ -138,10 +138,10 @@ def test_what_is_kept_is_made_again_where_it_changes(tmp_path):
     path.write_text(text)
     checker = Checker(gk.robot.Robot.from_urdf(path), {"ball": gk.Sphere(0.1)})
     zero = np.zeros((1, 2))
-    kept = arms_of(checker, zero, np.array([[0.7, 2.0]]))
-    assert arms_of(checker, zero, np.array([[-1.0, 9.0]])) is kept
+    cached = arms_of(checker, zero, np.array([[0.7, 2.0]]))
+    assert arms_of(checker, zero, np.array([[-1.0, 9.0]])) is cached
     turn = checker.robot.links.index("c")
-    assert dense(checker, kept)[0, turn] == pytest.approx(1.1, rel=0.01)
+    assert dense(checker, cached)[0, turn] == pytest.approx(1.1, rel=0.01)
     farther = arms_of(checker, zero, np.array([[5.0, 2.0]]))
     assert dense(checker, farther)[0, turn] > 5.1
     checker.attach("tool", gk.Sphere(0.1), "b", at(3.0, 0.0, 0.0))

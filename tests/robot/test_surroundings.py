@@ -1,4 +1,4 @@
-"""Objects of any kind around a robot and on it, against every pair of shapes asked by itself."""
+"""Objects of all types around a robot and attached to it, compared with queries of every pair of shapes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOLIDS = {
 }
 
 
-def test_a_mesh_with_a_unit_is_scaled_to_metres(tmp_path):
+def test_meshes_with_a_unit_are_scaled_to_metres(tmp_path):
     box = gk.Box((40.0, 20.0, 10.0)).surface()
     gk.Mesh(box.vertices, box.faces).to_trimesh().export(tmp_path / "bracket.stl")
     bracket = gk.load(tmp_path / "bracket.stl", unit="mm")
@@ -44,13 +44,13 @@ def test_a_mesh_with_a_unit_is_scaled_to_metres(tmp_path):
     for name in ("first", "second", "held"):
         mesh = checker.shape(name)
         assert (mesh.unit, np.ptp(mesh.bounds, axis=0).tolist()) == ("meters", pytest.approx([0.04, 0.02, 0.01]))
-    assert checker.shape("first") is checker.shape("second")  # with one tree
+    assert checker.shape("first") is checker.shape("second")  # so the tree is built once
     assert checker.shape("plain") is plain
     tool = checker.robot.with_geometry("hand", bracket, geometry="mesh").bodies[-1].shape
     assert np.ptp(tool.bounds, axis=0).tolist() == pytest.approx([0.04, 0.02, 0.01])
     shapes = bracket, gk.Box((0.04, 0.02, 0.01))
     checkers = [Checker(checker.robot, {"it": (shape, at(2.0, 0.0, 0.0))}) for shape in shapes]
-    near, truth = (each.clearance([0.0, 0.0]).distance for each in checkers)
+    near, truth = (tested.clearance([0.0, 0.0]).distance for tested in checkers)
     assert near == pytest.approx(truth, rel=1e-7)
 
 
@@ -67,7 +67,7 @@ def test_a_mesh_with_a_unit_is_scaled_to_metres(tmp_path):
     ],
     ids=["shell", "compound", "unknown unit", "scene"],
 )
-def test_units_that_cannot_be_converted_are_refused(put, names):
+def test_units_that_cannot_be_converted_raise(put, names):
     checker = Checker(Robot.example())
     box = gk.Box((40.0, 20.0, 10.0)).surface()
     with pytest.raises(RobotError) as error:
@@ -76,7 +76,7 @@ def test_units_that_cannot_be_converted_are_refused(put, names):
     assert checker.objects == ()
 
 
-def test_the_numbers_of_a_mesh_of_a_urdf_are_metres_whatever_its_file_states(tmp_path):
+def test_urdf_mesh_coordinates_are_metres(tmp_path):
     corners = (gk.Box((1.0, 1.0, 1.0)).surface().vertices, gk.Box((1.0, 1.0, 1.0)).surface().faces)
     write_3mf(tmp_path / "cube.3mf", [("cube", *corners)], unit="millimeter")
     (tmp_path / "a.urdf").write_text(
@@ -94,36 +94,36 @@ def scene_of(mesh):
     return scene
 
 
-def least_distances(robot, q, things):
-    """The signed distance of each pair of names; things are (name, shape, pose, link or None, touch)."""
+def least_distances(robot, q, objects):
+    """Return the signed distance of each pair of names. Items are (name, shape, pose, link or None, touch)."""
     links = robot.link_poses(q)
     checked = {frozenset(pair) for pair in robot.pairs.tolist()}
     items = [(robot.links[b.link], links[b.link] @ b.pose, b.shape, b.link, ()) for b in robot.bodies]
-    for name, shape, pose, link, touch in things:
+    for name, shape, pose, link, touch in objects:
         pose = np.eye(4) if pose is None else pose
         number = None if link is None else robot.links.index(link)
         items.append((name, pose if link is None else links[number] @ pose, shape, number, touch))
-    found = {}
+    least = {}
     for k, (name, pose, shape, link, touch) in enumerate(items):
-        for other, their_pose, their_shape, their_link, their_touch in items[k + 1 :]:
-            if name in their_touch or other in touch or (link is None and their_link is None):
+        for other_name, their_pose, their_shape, their_link, their_touch in items[k + 1 :]:
+            if name in their_touch or other_name in touch or (link is None and their_link is None):
                 continue
-            if name in robot.links and other in robot.links and frozenset((link, their_link)) not in checked:
+            if name in robot.links and other_name in robot.links and frozenset((link, their_link)) not in checked:
                 continue
             if None not in (link, their_link) and robot.rigid[link] == robot.rigid[their_link]:
                 continue
             d = gk.signed_distance(shape, their_shape, pose, their_pose)
-            key = frozenset((name, other))
-            if key not in found or d.distance < found[key].distance:
-                found[key] = d
-    return found
+            key = frozenset((name, other_name))
+            if key not in least or d.distance < least[key].distance:
+                least[key] = d
+    return least
 
 
-def agrees(checker, robot, q, things, margin=0.0):
+def assert_agrees(checker, robot, q, objects, margin=0.0):
     free, near, all_hits = checker.free(q), checker.clearance(q), checker.collisions(q)
     pairs, contacts = checker.hit(q), checker.contacts(q)
     for k in range(len(q)):
-        truth = least_distances(robot, q[k], things)
+        truth = least_distances(robot, q[k], objects)
         least = min(d.distance for d in truth.values())
         close = {pair for pair, d in truth.items() if not d.lower > margin}
         assert free[k] == (not close)
@@ -133,16 +133,16 @@ def agrees(checker, robot, q, things, margin=0.0):
         assert np.allclose(near.point_b[k] - near.point_a[k], near.distance[k] * near.normal[k], atol=1e-9)
         assert (pairs[k] is None) == free[k]
         assert pairs[k] is None or frozenset(pairs[k]) in close
-        assert {frozenset(one.pair) for one in all_hits[k]} == close
-        for one in all_hits[k]:
-            assert one.distance == pytest.approx(truth[frozenset(one.pair)].distance, abs=1e-7)
-            assert one.lower <= one.distance <= one.upper
-            assert np.allclose(one.point_b - one.point_a, one.distance * one.normal, atol=1e-9)
+        assert {frozenset(contact.pair) for contact in all_hits[k]} == close
+        for contact in all_hits[k]:
+            assert contact.distance == pytest.approx(truth[frozenset(contact.pair)].distance, abs=1e-7)
+            assert contact.lower <= contact.distance <= contact.upper
+            assert np.allclose(contact.point_b - contact.point_a, contact.distance * contact.normal, atol=1e-9)
         touching = {pair for pair, d in truth.items() if not d.lower > 0.0}
-        assert {frozenset(one.pair) for one in contacts[k]} == touching
-        for one in contacts[k]:
-            assert np.allclose(one.points_b - one.points_a, one.gaps[:, None] * one.normal, atol=1e-9)
-            assert one.distance == pytest.approx(one.gaps.min(), abs=1e-9)
+        assert {frozenset(contact.pair) for contact in contacts[k]} == touching
+        for contact in contacts[k]:
+            assert np.allclose(contact.points_b - contact.points_a, contact.gaps[:, None] * contact.normal, atol=1e-9)
+            assert contact.distance == pytest.approx(contact.gaps.min(), abs=1e-9)
     return free
 
 
@@ -154,19 +154,19 @@ def listed(around, link=None, touch=()):
 def test_convex_surroundings(geometry):
     robot = Robot.from_urdf(*PANDA, geometry=geometry)
     q = drawn(robot, 8, 21)
-    free = agrees(Checker(robot, AROUND), robot, q, listed(AROUND))
+    free = assert_agrees(Checker(robot, AROUND), robot, q, listed(AROUND))
     assert 0 < free.sum() < len(q)
 
 
 @pytest.mark.parametrize("name", list(SOLIDS))
 @pytest.mark.parametrize("margin", [0.0, 0.03])
-def test_each_kind_of_solid(name, margin):
+def test_each_non_convex_body(name, margin):
     robot = Robot.from_urdf(*PANDA)
     around = {name: SOLIDS[name]}
     touch = ("panda_link0", "panda_link1") if name in ("floor", "ground") else ()
     checker = Checker(robot, margin=margin)
     checker.add(name, *SOLIDS[name], touching=touch)
-    free = agrees(checker, robot, drawn(robot, 25, 4), listed(around, touch=touch), margin)
+    free = assert_agrees(checker, robot, drawn(robot, 25, 4), listed(around, touch=touch), margin)
     assert 0 < free.sum() < 25
 
 
@@ -184,24 +184,24 @@ OTHERS = {
 }
 
 
-def test_other_convex_shapes():
+def test_convex_shapes_of_other_types():
     robot = Robot.from_urdf(*PANDA)
     around = OTHERS | {"support": (gk.Support(egg, (0, 0, 0), 0.3), at(0.4, 0.2, 0.5))}
-    free = agrees(Checker(robot, around), robot, drawn(robot, 15, 4), listed(around))
+    free = assert_agrees(Checker(robot, around), robot, drawn(robot, 15, 4), listed(around))
     assert 0 < free.sum() < 15
 
 
 @pytest.mark.parametrize("name", ["dish", "rack", "points"])
-def test_overlap_up_to_a_margin(name):
+def test_negative_margin_allows_overlap(name):
     robot = Robot.from_urdf(*PANDA)
     around, q = {name: SOLIDS[name]}, drawn(robot, 50, 4)
-    free = agrees(Checker(robot, around, margin=-0.05), robot, q, listed(around), -0.05)
+    free = assert_agrees(Checker(robot, around, margin=-0.05), robot, q, listed(around), -0.05)
     assert (free & ~Checker(robot, around).free(q)).any()
 
 
-def test_meshes_against_themselves():
+def test_self_collisions_of_meshes():
     robot = Robot.from_urdf(*UR5, geometry="mesh")
-    free = agrees(Checker(robot), robot, drawn(robot, 6, 3), [])
+    free = assert_agrees(Checker(robot), robot, drawn(robot, 6, 3), [])
     assert 0 < free.sum() < 6
 
 
@@ -213,7 +213,7 @@ HELD = {
 
 
 @pytest.mark.parametrize("name", list(HELD))
-def test_attached(name):
+def test_attached_objects(name):
     robot = Robot.from_urdf(*PANDA)
     around = {**AROUND, "rack": SOLIDS["rack"]}
     fingers = "panda_leftfinger", "panda_rightfinger"
@@ -221,31 +221,33 @@ def test_attached(name):
     shape, pose = HELD[name]
     checker.attach(name, shape, "panda_hand", pose, touch_links=[*fingers, "drum"])
     assert checker.attached == {name: "panda_hand"}
-    things = [*listed(around), (name, shape, pose, "panda_hand", (*fingers, "drum"))]
+    objects = [*listed(around), (name, shape, pose, "panda_hand", (*fingers, "drum"))]
     q = drawn(robot, 30, 12)
-    free = agrees(checker, robot, q, things)
+    free = assert_agrees(checker, robot, q, objects)
     assert 0 < free.sum() < len(q)
-    held = {frozenset(one.pair) for each in checker.collisions(q) for one in each if name in one.pair}
-    assert held
-    assert not any(other in pair for pair in held for other in (*fingers, "drum", "panda_hand", "panda_link8"))
+    hits = {
+        frozenset(contact.pair) for contacts in checker.collisions(q) for contact in contacts if name in contact.pair
+    }
+    assert hits
+    assert not any(partner in pair for pair in hits for partner in (*fingers, "drum", "panda_hand", "panda_link8"))
     checker.detach(name)
     assert checker.attached == {}
     assert np.array_equal(checker.free(q), Checker(robot, around).free(q))
 
 
-def test_two_attached_and_the_gradient():
+def test_two_attached_objects_and_gradient():
     robot = Robot.from_urdf(*PANDA)
     checker = Checker(robot, {"wall": (gk.Box((0.1, 3, 3)), at(0.9, 0, 0))})
     checker.attach("far", gk.Box((0.05, 0.05, 0.9)), "panda_hand", at(0, 0, 0.6), ["panda_leftfinger"])
     checker.attach("near", gk.Box((0.9, 0.05, 0.05)), "panda_link4", at(0.5, 0, 0.0), ["panda_link5", "panda_link3"])
-    things = [
+    objects = [
         ("wall", gk.Box((0.1, 3, 3)), at(0.9, 0, 0), None, ()),
         ("far", gk.Box((0.05, 0.05, 0.9)), at(0, 0, 0.6), "panda_hand", ("panda_leftfinger",)),
         ("near", gk.Box((0.9, 0.05, 0.05)), at(0.5, 0, 0.0), "panda_link4", ("panda_link5", "panda_link3")),
     ]
     q = drawn(robot, 60, 2)
-    agrees(checker, robot, q[:25], things)
-    assert any({"far", "near"} == set(hit.pair) for each in checker.collisions(q) for hit in each)
+    assert_agrees(checker, robot, q[:25], objects)
+    assert any({"far", "near"} == set(hit.pair) for contacts in checker.collisions(q) for hit in contacts)
     step, right = 1e-6, 0
     for row, slope in zip(q[:15], checker.gradient(q[:15]), strict=True):
         up, down = (checker.clearance(row + sign * step * np.eye(robot.dof)) for sign in (1, -1))
@@ -254,7 +256,7 @@ def test_two_attached_and_the_gradient():
     assert right >= 10
 
 
-def test_gradient_by_a_solid():
+def test_gradient_next_to_half_space():
     robot = Robot.from_urdf(*PANDA)
     checker = Checker(robot)
     checker.add("floor", gk.Halfspace((0, 0, 1), 0.15), touching=["panda_link0", "panda_link1"])
@@ -268,21 +270,21 @@ def test_gradient_by_a_solid():
     assert right >= len(q) - 1
 
 
-def test_changes_are_as_if_made_anew():
+def test_changed_checker_equals_new_checker():
     robot = Robot.from_urdf(*PANDA)
     q = drawn(robot, 150, 14)
     checker = Checker(robot, {"post": AROUND["post"], "points": SOLIDS["points"]}, margin=0.01)
     checker.set_margin("post", None, 0.05)
     before = checker.free(q)
-    other = checker.copy()
-    other.add("ball", AROUND["ball"][0])
-    other.move("ball", AROUND["ball"][1])
-    other.move("post", at(0.3, -0.4, 0.3))
-    other.move("points", at(-0.2, 0.7, 0.3))
-    other.add("drum", *AROUND["drum"])
-    other.free(q)
-    other.move("drum", at(0.2, 0.2, 0.9))
-    anew = Checker(
+    changed = checker.copy()
+    changed.add("ball", AROUND["ball"][0])
+    changed.move("ball", AROUND["ball"][1])
+    changed.move("post", at(0.3, -0.4, 0.3))
+    changed.move("points", at(-0.2, 0.7, 0.3))
+    changed.add("drum", *AROUND["drum"])
+    changed.free(q)
+    changed.move("drum", at(0.2, 0.2, 0.9))
+    fresh = Checker(
         robot,
         {
             "ball": AROUND["ball"],
@@ -292,23 +294,23 @@ def test_changes_are_as_if_made_anew():
         },
         margin=0.01,
     )
-    anew.set_margin("post", None, 0.05)
-    assert np.array_equal(other.free(q), anew.free(q))
-    assert (other.free(q) != before).any()
-    assert other.clearance(q).distance == pytest.approx(anew.clearance(q).distance, abs=1e-10)
-    other.remove("post")
-    anew = Checker(robot, {name: (other.shape(name), other.pose(name)) for name in other.objects}, margin=0.01)
-    assert np.array_equal(other.free(q), anew.free(q))
-    other.add("post", *AROUND["post"])  # the margin of the old one is forgotten
-    anew.add("post", *AROUND["post"])
-    assert np.array_equal(other.free(q), anew.free(q))
-    other.margin = anew.margin = 0.06
-    assert np.array_equal(other.free(q), anew.free(q))
+    fresh.set_margin("post", None, 0.05)
+    assert np.array_equal(changed.free(q), fresh.free(q))
+    assert (changed.free(q) != before).any()
+    assert changed.clearance(q).distance == pytest.approx(fresh.clearance(q).distance, abs=1e-10)
+    changed.remove("post")
+    fresh = Checker(robot, {name: (changed.shape(name), changed.pose(name)) for name in changed.objects}, margin=0.01)
+    assert np.array_equal(changed.free(q), fresh.free(q))
+    changed.add("post", *AROUND["post"])  # the margin of the removed object no longer applies
+    fresh.add("post", *AROUND["post"])
+    assert np.array_equal(changed.free(q), fresh.free(q))
+    changed.margin = fresh.margin = 0.06
+    assert np.array_equal(changed.free(q), fresh.free(q))
     assert checker.objects == ("post", "points")
     assert np.array_equal(checker.free(q), before)
 
 
-def test_removed_names_are_forgotten():
+def test_touching_pairs_of_removed_names_are_forgotten():
     robot = Robot.from_urdf(*PANDA)
     checker = Checker(robot)
     checker.attach(
@@ -316,15 +318,15 @@ def test_removed_names_are_forgotten():
     )
     checker.add("room", gk.Box((5, 5, 5)), touching=[*robot.links, "cube"])
     q = drawn(robot, 1, 1)[0]
-    assert not any("room" in one.pair for one in checker.collisions(q))
+    assert not any("room" in contact.pair for contact in checker.collisions(q))
     checker.detach("cube")
     checker.attach(
         "cube", gk.Box((0.1, 0.1, 0.1)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger", "panda_rightfinger"]
     )
-    assert ("cube", "room") in [one.pair for one in checker.collisions(q)]
+    assert ("cube", "room") in [contact.pair for contact in checker.collisions(q)]
 
 
-def test_scene_taken_over():
+def test_checker_copies_scene():
     robot = Robot.from_urdf(*PANDA)
     scene = gk.Scene()
     for name, (shape, pose) in AROUND.items():
@@ -334,34 +336,36 @@ def test_scene_taken_over():
     checker = Checker(robot, scene, touching=[("panda_link0", "floor")])
     q = drawn(robot, 100, 31)
     around = {**AROUND, "floor": gk.Halfspace((0, 0, 1), -0.2), "rack": SOLIDS["rack"]}
-    anew = Checker(robot, around, touching=[("panda_link0", "floor")])
-    assert np.array_equal(checker.free(q), anew.free(q))
+    expected = Checker(robot, around, touching=[("panda_link0", "floor")])
+    assert np.array_equal(checker.free(q), expected.free(q))
     scene.remove("post")
-    assert np.array_equal(checker.free(q), anew.free(q))
+    assert np.array_equal(checker.free(q), expected.free(q))
 
 
-def test_sampled_motions_meet_solids_and_attached_objects():
+def test_sampled_motions_hit_bodies_and_attached_objects():
     robot = Robot.from_urdf(*PANDA)
     around = {**AROUND, "points": SOLIDS["points"], "dish": SOLIDS["dish"]}
     checker = Checker(robot, around)
     checker.attach("tool", *HELD["tool"][:1], "panda_hand", HELD["tool"][1], ["panda_leftfinger", "panda_rightfinger"])
     q = drawn(robot, 400, 50)
     q = q[checker.free(q)][:40]
-    found = checker.motion_free(q[:-1], q[1:], resolution=0.3)
+    result = checker.motion_free(q[:-1], q[1:], resolution=0.3)
     for k, (a, b) in enumerate(itertools.pairwise(q)):
         count = int(np.ceil(np.abs(b - a).max() / 0.3))
         t = np.arange(count + 1)[:, None] / count
         free = checker.free((1 - t) * a + t * b)
-        assert found.free[k] == free.all()
+        assert result.free[k] == free.all()
         if not free.all():
-            assert found.hit[k] == np.argmin(free) / count
-            assert found.pair[k] in [one.pair for one in checker.collisions((1 - found.hit[k]) * a + found.hit[k] * b)]
-    assert 0 < found.free.sum() < len(q) - 1
-    assert {"tool", "points", "dish"} <= {name for pair in found.pair if pair for name in pair}
+            assert result.hit[k] == np.argmin(free) / count
+            assert result.pair[k] in [
+                contact.pair for contact in checker.collisions((1 - result.hit[k]) * a + result.hit[k] * b)
+            ]
+    assert 0 < result.free.sum() < len(q) - 1
+    assert {"tool", "points", "dish"} <= {name for pair in result.pair if pair for name in pair}
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, "wide", None, True])
-def test_what_is_no_length_is_told_with_the_name_that_it_was_meant_for(value):
+def test_invalid_lengths_raise_with_argument_name(value):
     checker = Checker(Robot.example())
     with pytest.raises(gk.errors.ShapeError, match=rf"set_padding\('hand'\).*{value!r}"):
         checker.set_padding("hand", value)
@@ -377,8 +381,8 @@ def test_what_is_no_length_is_told_with_the_name_that_it_was_meant_for(value):
     assert checker.free([0.0, 0.0])
 
 
-def test_a_half_space_whose_pose_is_far_along_its_plane_is_not_missed(rng):
-    """The rotation is rounded to 2e-7. What it still misses after the polar step turns the plane about a far point."""
+def test_half_space_with_far_pose_is_not_missed(rng):
+    """The rotation is rounded to 2e-7. The error that remains turns the plane about a distant point."""
     robot = Robot.load(
         "<robot name='ball'><link name='base'/><link name='hand'><collision><geometry><sphere radius='0.5'/></geometry>"
         "</collision></link><joint name='x' type='prismatic'><parent link='base'/><child link='hand'/>"

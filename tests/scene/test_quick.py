@@ -1,4 +1,4 @@
-"""Questions about one object, and whether any two meet: what one compiled walk says against the way of many pairs."""
+"""Queries about one object and boolean queries: the compiled traversal compared with the path for many pairs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GROUPS = (("default", None), ("a", ("a", "b")), ("b", ("default",)))
 
 
 def by_pairs(scene, question):
-    """Ask a copy of a scene by the way of many pairs alone."""
+    """Return the result of ``question`` on a copy of the scene, computed by the path for many pairs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(query, "TEST", pairs.LIST)
         patch.setattr(query, "FIRST", pairs.LIST)
@@ -62,56 +62,56 @@ def fill(rng, count, shapes, spread=1.2):
     return scene
 
 
-def numbers(found):
-    """All that a nearest pair says, bit for bit."""
+def as_rows(result):
+    """Return all values of the nearest pairs as rows that can be compared bit by bit."""
     out = []
-    for a, b, row in found:
+    for a, b, row in result:
         out.append((a, b, row.distance, row.lower, row.upper, *row.normal, *row.point_a, *row.point_b))
         out.append((row.status, row.tight, row.iterations, row.asked, row.shape_a, row.shape_b))
         out.append((row.pose_a.tolist(), row.pose_b.tolist()))
     return out
 
 
-def same(scene, *of, margins=(0.0, 0.2, -0.05)):
+def assert_agrees_with_pairs(scene, *of, margins=(0.0, 0.2, -0.05)):
     for margin in margins:
-        for ask in ("collides", "collisions"):
-            question = lambda s, ask=ask, margin=margin: getattr(s, ask)(*of, margin=margin)  # noqa: E731
+        for method in ("collides", "collisions"):
+            question = lambda s, method=method, margin=margin: getattr(s, method)(*of, margin=margin)  # noqa: E731
             assert question(scene) == by_pairs(scene, question)
     for options in ({}, {"k": 1, "within": 0.1}, {"k": 1, "within": -0.02}):
-        question = lambda s, options=options: numbers(s.closest(*of, **options))  # noqa: E731
+        question = lambda s, options=options: as_rows(s.closest(*of, **options))  # noqa: E731
         assert question(scene) == by_pairs(scene, question)
-    least, known = scene.clearance(*of), by_pairs(scene, lambda s: s.clearance(*of))
-    assert (least.distance, least.pair) == (known.distance, known.pair)
-    if known.result is None:
+    least, expected = scene.clearance(*of), by_pairs(scene, lambda s: s.clearance(*of))
+    assert (least.distance, least.pair) == (expected.distance, expected.pair)
+    if expected.result is None:
         assert least.result is None
     else:
-        assert numbers([(None, None, least.result)]) == numbers([(None, None, known.result)])
+        assert as_rows([(None, None, least.result)]) == as_rows([(None, None, expected.result)])
 
 
 @pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3, 9, 40]), st.booleans())
-def test_moved_and_asked_again_and_again(seed, count, odd):
+def test_queries_after_moves_agree_with_pairs(seed, count, odd):
     rng = np.random.default_rng(seed)
     scene = fill(rng, count, [*SHAPES, *ODD] if odd else SHAPES)
     for _ in range(4):
         name = scene.names[int(rng.integers(count))]
         scene.move(name, random_pose(rng, 1.2))
-        same(scene, name, margins=(float(rng.choice([0.0, 0.2, -0.05])),))
+        assert_agrees_with_pairs(scene, name, margins=(float(rng.choice([0.0, 0.2, -0.05])),))
         shape = ([*SHAPES, *ODD] if odd else SHAPES)[int(rng.integers(3, len(SHAPES) + odd))]
-        same(scene, shape, random_pose(rng, 1.2), margins=(0.1,))
-        same(scene, margins=(0.0,))
-        other = fill(rng, int(rng.integers(1, 8)), SHAPES)
-        same(scene, other, margins=(0.0,))
-        same(other, scene, margins=(0.1,))
+        assert_agrees_with_pairs(scene, shape, random_pose(rng, 1.2), margins=(0.1,))
+        assert_agrees_with_pairs(scene, margins=(0.0,))
+        second = fill(rng, int(rng.integers(1, 8)), SHAPES)
+        assert_agrees_with_pairs(scene, second, margins=(0.0,))
+        assert_agrees_with_pairs(second, scene, margins=(0.1,))
 
 
 @pytest.mark.full
-def test_a_shape_by_itself_is_no_object():
+def test_queried_shapes_are_not_added_to_the_scene():
     rng = np.random.default_rng(3)
     scene = fill(rng, 5, SHAPES)
-    for k in range(200):  # shapes that come and go, objects too
+    for k in range(200):  # shapes and objects are added and removed
         shape = gk.Sphere(0.1 + 0.001 * k)
-        same(scene, shape, random_pose(rng, 1.0), margins=(0.0,))
+        assert_agrees_with_pairs(scene, shape, random_pose(rng, 1.0), margins=(0.0,))
         if k % 10 == 0:
             scene.add(f"more {k}", SHAPES[k % len(SHAPES)], random_pose(rng, 1.2))
         if k % 20 == 19:
@@ -120,10 +120,10 @@ def test_a_shape_by_itself_is_no_object():
     assert len(scene._objects.shapes) < 3 * len(scene) + 64
     again = pickle.loads(pickle.dumps(scene))
     assert again.collisions() == scene.collisions()
-    same(again, SHAPES[0], np.eye(4))
+    assert_agrees_with_pairs(again, SHAPES[0], np.eye(4))
 
 
-def test_equals_are_told_by_name():
+def test_equal_distances_are_ordered_by_name():
     scene = gk.Scene()
     pose = np.eye(4)
     for name, x in (("c", 2.0), ("a", -2.0), ("d", 2.0), ("b", 0.0)):
@@ -131,11 +131,11 @@ def test_equals_are_told_by_name():
         scene.add(name, gk.Sphere(0.5), pose)
     assert scene.clearance("b").pair == ("a", "b")
     assert scene.clearance("c").pair == ("c", "d")
-    same(scene, "b")
-    same(scene, gk.Sphere(0.5), np.eye(4))
+    assert_agrees_with_pairs(scene, "b")
+    assert_agrees_with_pairs(scene, gk.Sphere(0.5), np.eye(4))
 
 
-def test_a_move_that_is_refused_changes_nothing():
+def test_rejected_move_changes_nothing():
     scene = fill(np.random.default_rng(5), 12, SHAPES)
     before = scene.pose("part 1").tolist(), scene.collisions("part 1")
     bad = np.eye(4)
@@ -152,8 +152,8 @@ def test_a_move_that_is_refused_changes_nothing():
     assert (scene.pose("part 1").tolist(), scene.collisions("part 1")) == before
 
 
-def test_a_ray_in_a_scene_has_the_bits_of_a_ray():
-    """Of a pose that is rigid to 4e-7 only: it is made a rotation once."""
+def test_scene_raycast_equals_single_raycast():
+    """The pose is rigid only to 4e-7, and it is made a rotation once."""
     pose = np.eye(4)
     pose[:3, :3] *= 1 + 4e-7
     for shape in (
@@ -163,62 +163,62 @@ def test_a_ray_in_a_scene_has_the_bits_of_a_ray():
     ):
         scene = gk.Scene()
         scene.add("a", shape, pose)
-        alone = gk.raycast(shape, (5, 0.1, 0.2), (-1, 0, 0), pose)
-        assert scene.raycast((5, 0.1, 0.2), (-1, 0, 0)).distance == alone.distance
+        expected = gk.raycast(shape, (5, 0.1, 0.2), (-1, 0, 0), pose)
+        assert scene.raycast((5, 0.1, 0.2), (-1, 0, 0)).distance == expected.distance
 
 
 @pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 12, 40]), st.sampled_from([1, 3]))
-def test_over_floors_nothing_is_missed(seed, count, floors):
-    """Half-spaces in every direction, moved too, allowed and in groups, in this scene or in the other one."""
+def test_queries_with_half_spaces_agree_with_pairs(seed, count, floors):
+    """Half-spaces have any direction and may be moved, allowed or in groups, in either scene."""
     rng = np.random.default_rng(seed)
-    scene, other = fill(rng, count, SHAPES), fill(rng, count, SHAPES)
+    scene, second = fill(rng, count, SHAPES), fill(rng, count, SHAPES)
     for k in range(floors):
         normal, offset = rng.normal(size=3), rng.uniform(-3.0, 0.5)
         group, mask = GROUPS[int(rng.integers(len(GROUPS)))]
-        for each in (scene, other)[: int(rng.integers(1, 3))]:
-            each.add(
+        for target in (scene, second)[: int(rng.integers(1, 3))]:
+            target.add(
                 f"{'az'[k % 2]} floor {k}", gk.Halfspace(normal, offset), random_pose(rng, 0.5), group=group, mask=mask
             )
     scene.allow(scene.names[0], scene.names[-1])
     for _ in range(2):
-        same(scene)
-        same(scene, other)
-        same(scene, str(rng.choice(scene.names)))
-        same(scene, SHAPES[int(rng.integers(len(SHAPES)))], random_pose(rng, 1.0))
+        assert_agrees_with_pairs(scene)
+        assert_agrees_with_pairs(scene, second)
+        assert_agrees_with_pairs(scene, str(rng.choice(scene.names)))
+        assert_agrees_with_pairs(scene, SHAPES[int(rng.integers(len(SHAPES)))], random_pose(rng, 1.0))
         scene.move(str(rng.choice(scene.names)), random_pose(rng, 1.5))
 
 
 @pytest.mark.parametrize("ask", ["closest", "clearance", "collisions", "collides"])
-def test_a_floor_counts_from_its_first_question_on(ask):
+def test_half_space_is_part_of_the_first_query(ask):
     scene = gk.Scene()
     for name, z in (("low", 0.9), ("high", 10)):
         scene.add(name, gk.Sphere(1), naive.pose(translation=(0, 0, z)))
     scene.add("floor", gk.Halfspace((0, 0, 1)))
-    told = getattr(scene.copy(), ask)()
+    result = getattr(scene.copy(), ask)()
     assert {
-        "closest": lambda: told.pairs == [("floor", "low")],
-        "clearance": lambda: told.pair == ("floor", "low"),
-        "collisions": lambda: told == [("floor", "low")],
-        "collides": lambda: told,
+        "closest": lambda: result.pairs == [("floor", "low")],
+        "clearance": lambda: result.pair == ("floor", "low"),
+        "collisions": lambda: result == [("floor", "low")],
+        "collides": lambda: result,
     }[ask]()
-    assert getattr(scene.copy(), ask)("floor") == told or ask in ("closest", "clearance")
+    assert getattr(scene.copy(), ask)("floor") == result or ask in ("closest", "clearance")
     assert scene.clearance("low").pair == scene.clearance("floor").pair == ("floor", "low")
 
 
 def first_by_each(scene, origin, direction, far):
-    """What one ray meets first, shape by shape; of what is alike the first by name."""
-    found = []
+    """Return the first hit of a ray over all shapes. Of equal distances the first name is returned."""
+    hits = []
     for name in scene.names:
         hit = gk.raycast(scene.shape(name), origin, direction, scene.pose(name), max_distance=far)
         if hit.hit:
-            found.append((hit.distance, name, hit.inside))
-    return min(found, default=(np.inf, None, False))
+            hits.append((hit.distance, name, hit.inside))
+    return min(hits, default=(np.inf, None, False))
 
 
 @pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 3, 9, 40]), st.booleans())
-def test_rays_one_by_one_all_at_once_and_object_by_object(seed, count, odd):
+def test_single_rays_agree_with_stacks_and_objects(seed, count, odd):
     rng = np.random.default_rng(seed)
     scene = fill(rng, count, [*SHAPES[:5], *ODD] if odd else SHAPES)
     for k in range(int(rng.integers(3))):
@@ -231,18 +231,23 @@ def test_rays_one_by_one_all_at_once_and_object_by_object(seed, count, odd):
         far = float(rng.choice([np.inf, 1.0]))
         ones = [scene.raycast(o, d, max_distance=far) for o, d in zip(origins, directions, strict=True)]
         many = scene.raycast(origins, directions, max_distance=far)
-        for k, one in enumerate(ones):
+        for k, single in enumerate(ones):
             for row in (many[k], scene.raycast(origins[k : k + 1], directions[k], max_distance=far)[0]):
-                assert (one.name, one.hit, one.inside, one.distance) == (row.name, row.hit, row.inside, row.distance)
+                assert (single.name, single.hit, single.inside, single.distance) == (
+                    row.name,
+                    row.hit,
+                    row.inside,
+                    row.distance,
+                )
                 for field in ("normal", "point", "origin", "direction"):
-                    np.testing.assert_array_equal(getattr(one, field), getattr(row, field))
+                    np.testing.assert_array_equal(getattr(single, field), getattr(row, field))
             distance, name, inside = first_by_each(scene, origins[k], directions[k], far)
-            assert (one.name, one.inside) == (name, inside)
-            # the ray starts near the origin, so a distance is rounded in proportion to itself
-            assert one.distance == pytest.approx(distance, abs=1e-12 * max(1.0, distance))
+            assert (single.name, single.inside) == (name, inside)
+            # the ray starts near the origin, so the rounding error is proportional to the distance
+            assert single.distance == pytest.approx(distance, abs=1e-12 * max(1.0, distance))
 
 
-def test_of_what_a_ray_meets_at_one_distance_the_first_by_name_is_told():
+def test_ray_returns_first_name_of_equal_distances():
     scene = gk.Scene()
     for name in ("d", "b", "c", "a"):
         scene.add(name, gk.Box((1, 1, 1)), naive.pose(translation=(3, 0, 0)))

@@ -1,4 +1,4 @@
-"""Scenes that remember against scenes that do not: the same pairs after any history, intervals that hold the truth."""
+"""Scenes with memory compared with scenes without: equal pairs after any history, and intervals with the truth."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def poses(rng, count, spread=1.0):
 
 
 def stepped(rng, where, size):
-    """Return poses a step on: everything moves and turns by about ``size``."""
+    """Return poses after a step in which every object moves and turns by about ``size``."""
     out = where.copy()
     count = len(where)
     out[:, :3, :3] = Rotation.from_rotvec(rng.normal(size=(count, 3)) * size).as_matrix() @ where[:, :3, :3]
@@ -51,8 +51,8 @@ def stepped(rng, where, size):
     return out
 
 
-class Both:
-    """A scene that remembers and one that does not, changed alike."""
+class TwoScenes:
+    """A scene with memory and a scene without, which receive the same changes."""
 
     def __init__(self):
         self.scenes = gk.Scene(), gk.Scene(remember=False)
@@ -75,45 +75,55 @@ class Both:
         self.there = dict(zip(names, where, strict=True))
 
     def agree(self, within=0.0, margin=0.0, workers=1):
-        """Assert that the pairs are the same, and that both intervals may hold one truth; return the contacts."""
+        """Assert that pairs are equal and that the intervals of both scenes intersect. Return the contacts."""
         warm, cold = self.scenes
         assert warm.collisions(margin=margin, workers=workers) == cold.collisions(margin=margin)
-        found, expected = warm.contacts(within=within, workers=workers), cold.contacts(within=within)
-        assert found.pairs == expected.pairs
-        one, two = found.result.result, expected.result.result
-        assert np.array_equal(one.status, two.status)
-        assert (np.maximum(one.lower, two.lower) <= np.minimum(one.upper, two.upper)).all()
-        assert ((one.lower <= one.distance) & (one.distance <= one.upper)).all()
-        # no less is known
+        result, expected = warm.contacts(within=within, workers=workers), cold.contacts(within=within)
+        assert result.pairs == expected.pairs
+        with_memory, without_memory = result.result.result, expected.result.result
+        assert np.array_equal(with_memory.status, without_memory.status)
+        assert (
+            np.maximum(with_memory.lower, without_memory.lower) <= np.minimum(with_memory.upper, without_memory.upper)
+        ).all()
+        assert ((with_memory.lower <= with_memory.distance) & (with_memory.distance <= with_memory.upper)).all()
+        # the intervals of the scene with memory are not wider
         slack = 2e-13 * np.abs(np.stack([warm.pose(name)[:3, 3] for name in warm.names])).max(initial=1.0)
-        assert (one.upper - one.lower <= np.maximum(two.upper - two.lower, 0.0) + 20.0 * slack).all()
-        assert (found.result.count > 0).all()
-        assert np.allclose(one.point_b - one.point_a, one.distance[:, None] * one.normal, rtol=0.0, atol=1e-11)
+        assert (
+            with_memory.upper - with_memory.lower
+            <= np.maximum(without_memory.upper - without_memory.lower, 0.0) + 20.0 * slack
+        ).all()
+        assert (result.result.count > 0).all()
+        assert np.allclose(
+            with_memory.point_b - with_memory.point_a,
+            with_memory.distance[:, None] * with_memory.normal,
+            rtol=0.0,
+            atol=1e-11,
+        )
         self.agree_on_closest(within, margin, workers)
-        return found
+        return result
 
     def agree_on_closest(self, within, margin, workers):
-        """Assert that as many are closest, in order, and that one truth may be in both intervals of each rank."""
+        """Assert that both scenes return equally many closest pairs in order, with intervals that intersect."""
         warm, cold = self.scenes
-        for asked in ({"within": within}, {"within": margin}, {"k": 3}, {"k": 2, "within": within}):
-            near, expected = warm.closest(workers=workers, **asked), cold.closest(**asked)
-            if "k" not in asked:
+        for options in ({"within": within}, {"within": margin}, {"k": 3}, {"k": 2, "within": within}):
+            near, expected = warm.closest(workers=workers, **options), cold.closest(**options)
+            if "k" not in options:
                 assert set(near.pairs) == set(expected.pairs)
-            one, two = near.result, expected.result
+            with_memory, without_memory = near.result, expected.result
             assert len(near) == len(expected)
-            assert (np.diff(one.distance) >= 0.0).all()
-            assert (np.sort(one.lower) <= np.sort(two.upper)).all()
-            assert (np.sort(two.lower) <= np.sort(one.upper)).all()
+            assert (np.diff(with_memory.distance) >= 0.0).all()
+            assert (np.sort(with_memory.lower) <= np.sort(without_memory.upper)).all()
+            assert (np.sort(without_memory.lower) <= np.sort(with_memory.upper)).all()
 
 
 @pytest.fixture(autouse=True)
 def _always_many(monkeypatch):
     monkeypatch.setattr(query, "MANY", -1)
-    monkeypatch.setattr("gjk3d.scene.scene.MANY", -1)  # small scenes are asked in another way, which remembers nothing
+    monkeypatch.setattr("gjk3d.scene.scene.MANY", -1)  # small scenes use a path without memory
 
 
 def crowd(rng, count, shapes=SHAPES, spread=1.0):
-    both = Both()
+    both = TwoScenes()
     for k, pose in enumerate(poses(rng, count, spread)):
         both.put(f"part {rng.integers(10**6)} {k}", shapes[rng.integers(len(shapes))], pose)
     return both
@@ -125,7 +135,7 @@ def crowd(rng, count, shapes=SHAPES, spread=1.0):
     st.sampled_from((1e-9, 1e-3, 1e-2, 0.1)),
     st.lists(st.sampled_from("ssstarnlpmw"), min_size=3, max_size=14),
 )
-def test_any_walk_has_the_same_pairs(seed, size, history):
+def test_any_history_has_equal_pairs(seed, size, history):
     rng = np.random.default_rng(seed)
     both = crowd(rng, 14)
     within = 0.0
@@ -135,7 +145,7 @@ def test_any_walk_has_the_same_pairs(seed, size, history):
         shape = SHAPES[rng.integers(len(SHAPES))]
         if step == "s" and names:
             both.step(rng, size)
-        elif step == "t" and name:  # somewhere else, by itself
+        elif step == "t" and name:  # move one object to a new pose
             both.there[name] = poses(rng, 1)[0]
             both.each("move", name, both.there[name])
         elif step == "a":
@@ -143,13 +153,13 @@ def test_any_walk_has_the_same_pairs(seed, size, history):
         elif step == "r" and name:
             both.each("remove", name)
             del both.there[name]
-        elif step == "n" and name:  # another name in the same place
+        elif step == "n" and name:  # same shape and pose with a new name
             pose, shape = both.there.pop(name), both.scenes[0].shape(name)
             both.each("remove", name)
             both.put(f"{rng.integers(100)} {name}", shape, pose)
         elif step == "l" and len(names) > 1:
             both.each("allow", *rng.choice(names, 2, replace=False).tolist())
-        elif step == "p" and name:  # another shape in the same place, or the same one scaled
+        elif step == "p" and name:  # new shape at the same pose
             shape = shape if rng.random() < 0.5 else gk.ConvexHull(HULLS[1] * rng.uniform(0.5, 1.5))
             both.put(name, shape, both.there[name])
         elif step == "m":
@@ -161,48 +171,49 @@ def test_any_walk_has_the_same_pairs(seed, size, history):
 
 @pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from((1e-3, 5e-3, 2e-2)))
-def test_depths_along_a_walk_hold_the_truth(seed, size):
-    """Hulls and boxes: the depth is the least facet of all differences, to rounding."""
+def test_depth_intervals_contain_true_depth(seed, size):
+    """For hulls and boxes the true depth is the least facet distance of the Minkowski difference."""
     rng = np.random.default_rng(seed)
     corners = naive.body(("box", (0.5, 0.4, 0.3))).points
     points = [np.asarray(corners), *HULLS[:2]]
     which = rng.integers(3, size=6).tolist()
-    both = Both()
+    both = TwoScenes()
     for k, pose in zip(range(6), poses(rng, 6, 0.3), strict=True):
         both.put(str(k), [SHAPES[0], *SHAPES[3:5]][which[k]], pose)
     for _ in range(5):
         both.step(rng, size)
-        found = both.agree()
-        for a, b, row in found:
+        contacts = both.agree()
+        for a, b, row in contacts:
             placed = [points[which[int(n)]] @ both.there[n][:3, :3].T + both.there[n][:3, 3] for n in (a, b)]
             true, _ = naive.hull_signed_distance(naive.differences(*placed))
             assert row.lower - 1e-13 <= true <= row.upper + 1e-13
             assert row.upper - row.lower < 5e-12
-            pushed = placed[1] - row.normal * row.result.lower  # out by the depth along the normal they are apart
+            # a translation by the depth along the normal separates the shapes
+            pushed = placed[1] - row.normal * row.result.lower
             assert (placed[0] @ row.normal).max() <= (pushed @ row.normal).min() + 1e-12
 
 
-def test_the_memory_answers():
-    """Most depths of hulls are proven by one support point at the third step, and with rational numbers too."""
+def test_memory_proves_most_depths_in_one_step():
+    """At the third step one support point proves most depths of hulls. `verify` confirms some of them."""
     rng = np.random.default_rng(1)
     both = crowd(rng, 60, SHAPES[3:6], 0.8)
     for _ in range(3):
         both.step(rng, 1e-3)
-        found = both.agree()
-    steps = found.result.result.iterations
+        contacts = both.agree()
+    steps = contacts.result.result.iterations
     assert len(steps) > 100
     assert np.mean(steps == 1) > 0.7
     for k in np.flatnonzero(steps == 1)[:5]:
-        a, b, row = found[int(k)]
+        a, b, row = contacts[int(k)]
         warm = both.scenes[0]
         assert gk.verify(row.result, warm.shape(a), warm.shape(b), warm.pose(a), warm.pose(b))
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_any_scale_and_place(scale, far):
+def test_pairs_agree_at_any_scale_and_distance(scale, far):
     rng = np.random.default_rng(3)
-    both = Both()
+    both = TwoScenes()
     for k, pose in enumerate(poses(rng, 25, 0.7)):
         pose[:3, 3] = scale * (pose[:3, 3] + far)
         shape = SHAPES[(0, 2, 3, 4, 5)[k % 5]].scaled(scale)
@@ -217,8 +228,10 @@ def test_any_scale_and_place(scale, far):
         both.there = dict(zip(names, where, strict=True))
         warm, cold = (scene.contacts() for scene in both.scenes)
         assert warm.pairs == cold.pairs
-        one, two = warm.result.result, cold.result.result
-        assert (np.maximum(one.lower, two.lower) <= np.minimum(one.upper, two.upper)).all()
+        with_memory, without_memory = warm.result.result, cold.result.result
+        assert (
+            np.maximum(with_memory.lower, without_memory.lower) <= np.minimum(with_memory.upper, without_memory.upper)
+        ).all()
         assert both.scenes[0].collisions() == both.scenes[1].collisions()
 
 
@@ -229,21 +242,23 @@ def test_workers_change_no_bit():
     where = np.array([walks[0].pose(name) for name in names])
     for _ in range(4):
         where = stepped(rng, where, 5e-3)
-        answers = []
+        results = []
         for scene, workers in zip(walks, (1, 3), strict=True):
             scene.move_many(names, where)
-            found = scene.contacts(workers=workers)
-            answers.append((found.pairs, found.result._points, found.result.result.lower, found.result.result.upper))
+            contacts = scene.contacts(workers=workers)
+            results.append(
+                (contacts.pairs, contacts.result._points, contacts.result.result.lower, contacts.result.result.upper)
+            )
             assert scene.collisions(workers=workers) == scene.collisions()
-        assert answers[0][0] == answers[1][0]
-        for one, two in zip(answers[0][1:], answers[1][1:], strict=True):
-            np.testing.assert_array_equal(one, two)
+        assert results[0][0] == results[1][0]
+        for a, b in zip(results[0][1:], results[1][1:], strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
-def test_twins_whose_order_turns():
-    """Equal shapes are put in order by their poses, which may turn from step to step."""
+def test_equal_shapes_that_change_their_order():
+    """Equal shapes are ordered by their poses, so their order may change between steps."""
     hull = gk.ConvexHull(HULLS[2])
-    both = Both()
+    both = TwoScenes()
     both.put("a", hull, np.eye(4))
     for x in (0.02, 0.01, -0.01, -0.02, 0.01):
         both.put("b", hull, naive.pose(translation=(0.01, 0.0, 0.0))) if "b" not in both.there else None
@@ -251,28 +266,28 @@ def test_twins_whose_order_turns():
         both.agree()
 
 
-def test_another_shape_in_the_place_of_one_is_asked_afresh():
-    """What was kept of the shape before would be no points of this one, which is so alike that all else is kept."""
+def test_replaced_shape_does_not_use_cached_points():
+    """Cached points of the old shape are no points of the new shape, whose other cached data would still be valid."""
     box, large, small = gk.Box((1, 1, 1)), *(gk.ConvexHull(HULLS[2] * size) for size in (4.0, 3.97))
-    both = Both()
+    both = TwoScenes()
     both.put("a", box, np.eye(4))
     both.put("b", large, naive.pose(translation=(0.3, 0.0, 0.0)))
     for k in (0, 1, 2, 1):
         both.each("move", "a", naive.pose(translation=(1e-3 * k, 0.0, 0.0)))
         both.agree()
-    kept = both.scenes[0]._memory
-    assert kept.cache.faces[0, 0] > 0
+    memory = both.scenes[0]._memory
+    assert memory.cache.faces[0, 0] > 0
     both.put("b", small, both.there["b"])
     both.agree()
-    assert len(kept.pairs)
+    assert len(memory.pairs)
     both.each("remove", "a")
     both.each("remove", "b")
-    both.each("add", "b", box, np.eye(4))  # the slots are exchanged
+    both.each("add", "b", box, np.eye(4))  # the objects exchange their slots
     both.each("add", "a", large, naive.pose(translation=(0.3, 0.0, 0.0)))
     both.agree()
 
 
-def test_few_things_that_are_fast_among_many_that_rest():
+def test_few_fast_objects_among_many_fixed_ones():
     rng = np.random.default_rng(8)
     both = crowd(rng, 120, spread=2.0)
     names = sorted(both.there)
@@ -284,27 +299,27 @@ def test_few_things_that_are_fast_among_many_that_rest():
 
 
 @pytest.mark.parametrize("share", [0.85, 1.01, 1.9])
-def test_objects_that_outrun_the_enlargement_of_their_boxes_are_searched_again(share):
-    """Boxes are larger by ten steps of 0.01. Both objects then close their gap, by a little over that share each."""
-    enlargement, both, box = 0.1, Both(), gk.Box((1.0, 1.0, 1.0))
+def test_objects_that_leave_enlarged_boxes_are_found(share):
+    """Boxes are enlarged by ten steps of 0.01. Each object then moves by slightly more than the given share of that."""
+    enlargement, both, box = 0.1, TwoScenes(), gk.Box((1.0, 1.0, 1.0))
     start = np.array([0.0, 1.0 + 2.0 * share * enlargement])
 
     def place(x):
-        return np.array([naive.pose(translation=(each, 0.0, 0.0)) for each in x])
+        return np.array([naive.pose(translation=(coordinate, 0.0, 0.0)) for coordinate in x])
 
     for name, pose in zip("ab", place(start), strict=True):
         both.put(name, box, pose)
     both.agree()
     both.each("move_many", ["a", "b"], place(start + 0.01))
     both.agree()
-    kept = both.scenes[0]._memory
-    assert kept._pad == pytest.approx(enlargement)
-    assert len(kept.pairs) == int(share < 1.0)
+    memory = both.scenes[0]._memory
+    assert memory._pad == pytest.approx(enlargement)
+    assert len(memory.pairs) == int(share < 1.0)
     both.each("move_many", ["a", "b"], place(start + 0.01 + (share + 0.02) * enlargement * np.array([1, -1])))
     assert both.agree().pairs == [("a", "b")]
 
 
-def test_too_many_pairs_are_not_remembered(monkeypatch):
+def test_memory_is_dropped_for_too_many_pairs(monkeypatch):
     monkeypatch.setattr(coherence, "_MOST_PAIRS", 10)
     monkeypatch.setattr(coherence, "_PAIRS_PER_OBJECT", 1)
     rng = np.random.default_rng(9)
@@ -316,59 +331,59 @@ def test_too_many_pairs_are_not_remembered(monkeypatch):
     assert both.scenes[0].contacts(within=np.inf).pairs == both.scenes[1].contacts(within=np.inf).pairs
 
 
-def test_memory_is_no_larger_than_the_last_step():
+def test_memory_size_is_that_of_the_last_step():
     rng = np.random.default_rng(10)
     both = crowd(rng, 80, SHAPES[3:6], 0.5)
-    kept = both.scenes[0]._memory
+    memory = both.scenes[0]._memory
     for _ in range(3):
         both.step(rng, 1e-3)
         both.agree()
-    assert len(kept.cache.faces) > 1000
+    assert len(memory.cache.faces) > 1000
     names = sorted(both.there)
     half = len(names) // 2
-    for k in range(5):  # one half goes away from the other, and from each other, in steps that are no jumps
+    for k in range(5):  # half of the objects separate in steps too small to reset the memory
         where = np.array([both.there[name] for name in names])
         where[:half, 0, 3] += np.arange(half) * 0.02 * 2.0**k
         both.each("move_many", names, where)
         both.there = dict(zip(names, where, strict=True))
-        found = both.agree()
-        assert len(kept.cache.faces) <= 3 * len(found) + 10
-        assert len(kept.cache.at) == len(kept.cache.axes) == len(kept.pairs)
+        contacts = both.agree()
+        assert len(memory.cache.faces) <= 3 * len(contacts) + 10
+        assert len(memory.cache.at) == len(memory.cache.axes) == len(memory.pairs)
     where[:, 0, 3] = np.arange(len(names)) * 5.0
     both.each("move_many", names, where)
     assert len(both.agree()) == 0
-    assert len(kept.pairs) == len(kept.cache.at) == len(kept.cache.axes) == len(kept.cache.faces) == 0
+    assert len(memory.pairs) == len(memory.cache.at) == len(memory.cache.axes) == len(memory.cache.faces) == 0
 
 
-def test_nothing_is_remembered_where_nothing_moves_or_all_jumps():
+def test_memory_is_empty_without_motion_or_after_jumps():
     rng = np.random.default_rng(11)
     both = crowd(rng, 20)
-    kept = both.scenes[0]._memory
+    memory = both.scenes[0]._memory
     for _ in range(3):
         both.agree()
-        assert not len(kept.pairs)
+        assert not len(memory.pairs)
     for _ in range(3):
         names = sorted(both.there)
         both.each("move_many", names, poses(rng, len(names)))
         both.agree()
-        assert not len(kept.pairs)
+        assert not len(memory.pairs)
 
 
-def test_what_forgets():
+def test_copies_start_without_memory():
     plain = gk.Scene(remember=False)
     assert plain._memory is None
     for scene in (gk.Scene(), plain):
         scene.add("a", gk.Box((1, 1, 1)))
         scene.add("b", SHAPES[4], naive.pose(translation=(0.3, 0.1, 0.0)))
         first = scene.contacts()
-        for other in (scene.copy(), copy.deepcopy(scene), pickle.loads(pickle.dumps(scene))):
-            assert (other._memory is None) == (scene is plain)
-            again = other.contacts()
+        for duplicate in (scene.copy(), copy.deepcopy(scene), pickle.loads(pickle.dumps(scene))):
+            assert (duplicate._memory is None) == (scene is plain)
+            again = duplicate.contacts()
             np.testing.assert_array_equal(again.result._points, first.result._points)
 
 
-def test_reports_and_replay_never_answer_from_memory(monkeypatch, tmp_path):
-    """What tells or repeats an answer has to have the same bits on any day."""
+def test_reports_and_replay_do_not_use_memory(monkeypatch, tmp_path):
+    """Reports and replays must have equal bits in every run."""
 
     def remembers(*_, **__):
         raise AssertionError("asked a memory")
@@ -385,14 +400,14 @@ def test_reports_and_replay_never_answer_from_memory(monkeypatch, tmp_path):
         gk.Scene().collisions()
 
 
-def test_the_closest_of_many_meshes_is_found_without_the_depth_of_all(monkeypatch):
-    rng, torus, asked = np.random.default_rng(3), PLANES[1], []
+def test_closest_does_not_compute_depth_of_all_meshes(monkeypatch):
+    rng, torus, counts = np.random.default_rng(3), PLANES[1], []
     both = crowd(rng, 30, [*SHAPES[:3], torus], 0.6)
-    ask = query.SceneQuery.distances
+    distances = query.SceneQuery.distances
 
     def counted(self, pairs, *given):
-        asked.append(len(self.by_kind(self.numbers(pairs))[1]))
-        return ask(self, pairs, *given)
+        counts.append(len(self.by_kind(self.numbers(pairs))[1]))
+        return distances(self, pairs, *given)
 
     for _ in range(3):
         both.step(rng, 1e-3)
@@ -404,4 +419,4 @@ def test_the_closest_of_many_meshes_is_found_without_the_depth_of_all(monkeypatc
     monkeypatch.setattr(query.SceneQuery, "distances", counted)
     scene.closest(k=2)
     meet = sum(torus in (scene.shape(a), scene.shape(b)) for a, b in scene.collisions())
-    assert 0 < sum(asked) < meet / 2
+    assert 0 < sum(counts) < meet / 2

@@ -1,4 +1,4 @@
-"""Scenes of meshes, compounds, voxels, point clouds and height fields beside convex shapes: every pair by itself."""
+"""Scenes of meshes, compounds, voxels, point clouds, height fields and convex shapes, compared with every pair."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ ENDLESS = {
 
 
 def random_objects(seed, count, spread=0.9, endless=True):
-    """Return name -> (solid, pose)."""
+    """Return name -> (shape, pose)."""
     rng = np.random.default_rng(seed)
-    found = {}
+    objects = {}
     for k in range(count):
         solids = SOLIDS if rng.random() < 0.7 else CONVEX
         pose = naive.pose(naive.random_rotations(rng, 1)[0], rng.uniform(-spread, spread, 3))
-        found[f"part {k}"] = solids[rng.integers(len(solids))], pose
-    return {**found, **ENDLESS} if endless else found
+        objects[f"part {k}"] = solids[rng.integers(len(solids))], pose
+    return {**objects, **ENDLESS} if endless else objects
 
 
 def scene_of(objects, order=None):
@@ -58,12 +58,12 @@ def scene_of(objects, order=None):
 
 
 def every_pair(objects, others=None):
-    found = {}
+    distances = {}
     for a, (solid_a, pose_a) in objects.items():
         for b, (solid_b, pose_b) in (objects if others is None else others).items():
             if (others is not None or a < b) and not (a in ENDLESS and b in ENDLESS):
-                found[a, b] = gk.signed_distance(solid_a, solid_b, pose_a, pose_b)
-    return found
+                distances[a, b] = gk.signed_distance(solid_a, solid_b, pose_a, pose_b)
+    return distances
 
 
 def colliding(every, margin=0.0):
@@ -74,12 +74,12 @@ def closest(every, within=np.inf, k=None):
     return sorted((r.distance, pair) for pair, r in every.items() if r.lower <= within)[:k]
 
 
-def listed(found):
-    return [(row.distance, (a, b)) for a, b, row in found]
+def listed(result):
+    return [(row.distance, (a, b)) for a, b, row in result]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_question_against_every_pair(seed):
+def test_queries_agree_with_every_pair(seed):
     objects = random_objects(seed, 14, endless=seed % 2 == 0)
     scene, every = scene_of(objects), every_pair(objects)
     hits = sum(not result.lower > 0.0 for result in every.values())
@@ -99,7 +99,7 @@ def test_every_question_against_every_pair(seed):
 
 
 @pytest.mark.parametrize("spread", [6.0, 1000.0])
-def test_far_apart(spread):
+def test_sparse_scenes(spread):
     objects = random_objects(11, 14, spread, endless=False)
     scene, every = scene_of(objects), every_pair(objects)
     assert scene.collisions() == colliding(every)
@@ -107,11 +107,11 @@ def test_far_apart(spread):
     assert listed(scene.closest(within=2.0)) == closest(every, 2.0)
 
 
-def test_scene_against_scene_shape_and_one():
+def test_scene_against_scene_shape_and_object():
     first, second = random_objects(5, 7), random_objects(6, 6, endless=False)
-    scene, other, every = scene_of(first), scene_of(second), every_pair(first, second)
-    assert scene.collisions(other) == colliding(every)
-    assert listed(scene.closest(other, k=9)) == closest(every, k=9)
+    scene, second_scene, every = scene_of(first), scene_of(second), every_pair(first, second)
+    assert scene.collisions(second_scene) == colliding(every)
+    assert listed(scene.closest(second_scene, k=9)) == closest(every, k=9)
     solid, pose = SOLIDS[0], naive.pose(np.eye(3), (0.2, 0.1, 0.3))
     every = every_pair(first, {None: (solid, pose)})
     assert scene.collisions(solid, pose) == sorted(colliding(every))
@@ -120,9 +120,9 @@ def test_scene_against_scene_shape_and_one():
     ground = ENDLESS["ground"][0]
     objects = random_objects(5, 7, endless=False)
     assert scene_of(objects).collisions(ground) == colliding(every_pair(objects, {None: (ground, np.eye(4))}))
-    own = every_pair(first)
+    distances = every_pair(first)
     for name in first:
-        assert sorted(map(sorted, scene.collisions(name))) == [list(p) for p in colliding(own) if name in p]
+        assert sorted(map(sorted, scene.collisions(name))) == [list(p) for p in colliding(distances) if name in p]
 
 
 def bits(scene):
@@ -162,13 +162,13 @@ def test_copies_share_meshes_and_their_trees():
 def test_workers_change_no_bit():
     objects = random_objects(8, 12)
     scene = scene_of(objects)
-    for ask in (scene.collisions, scene.closest, scene.contacts):
-        one, two = ask(workers=1), ask(workers=3)
-        if ask == scene.collisions:
-            assert one == two
+    for query in (scene.collisions, scene.closest, scene.contacts):
+        a, b = query(workers=1), query(workers=3)
+        if query == scene.collisions:
+            assert a == b
         else:
-            assert one.pairs == two.pairs
-            np.testing.assert_array_equal(one.result.distance, two.result.distance)
+            assert a.pairs == b.pairs
+            np.testing.assert_array_equal(a.result.distance, b.result.distance)
 
 
 def test_groups_masks_and_allowed_pairs():
@@ -188,23 +188,23 @@ def test_groups_masks_and_allowed_pairs():
 
 @pytest.mark.parametrize("most", [1, 4, None])
 @pytest.mark.parametrize("within", [0.0, 0.2])
-def test_contact_points_keep_their_law(within, most):
+def test_contact_points_agree_with_normals_and_gaps(within, most):
     objects = random_objects(2, 14)
     scene = scene_of(objects)
-    found = scene.contacts(within=within, max_points=most)
+    contacts = scene.contacts(within=within, max_points=most)
     every = every_pair(objects)
-    assert found.pairs == sorted(pair for pair, result in every.items() if result.lower <= within)
-    for a, b, row in found:
+    assert contacts.pairs == sorted(pair for pair, result in every.items() if result.lower <= within)
+    for a, b, row in contacts:
         assert 1 <= row.count <= (most or 10**9)
         np.testing.assert_allclose(np.linalg.norm(row.normals, axis=1), 1.0, atol=1e-12)
         np.testing.assert_allclose(row.points_b - row.points_a, row.gaps[:, None] * row.normals, atol=1e-12)
         assert (row.gaps <= within + 1e-12).all()
         assert row.distance == every[a, b].distance
-        if row.distance > 0.0:  # nothing is nearer than the nearest
+        if row.distance > 0.0:  # no contact point is closer than the distance
             assert row.gaps.min() >= row.distance - 1e-12
 
 
-def test_compound_contacts_are_those_of_its_parts():
+def test_compound_contacts_equal_contacts_of_parts():
     table = gk.Compound([(gk.Box((2, 2, 0.2)), None), (gk.Box((0.2, 0.2, 1)), naive.pose(np.eye(3), (5, 0, 0)))])
     scene = gk.Scene()
     scene.add("table", table)
@@ -217,17 +217,18 @@ def test_compound_contacts_are_those_of_its_parts():
     np.testing.assert_allclose(row.normals, [(0, 0, -1)] * 4, atol=1e-12)
 
 
-def test_a_sphere_is_pushed_out_of_a_closed_mesh_by_its_faces():
+def test_sphere_leaves_closed_mesh_through_nearest_face():
     block = gk.Mesh(BLOCK.vertices, BLOCK.faces)
     scene = gk.Scene()
     scene.add("block", block)
-    scene.add("ball", gk.Sphere(0.1), naive.pose(np.eye(3), (0.1, 0.2, 0.45)))  # its middle is inside
+    # the centre of the ball is inside the block
+    scene.add("ball", gk.Sphere(0.1), naive.pose(np.eye(3), (0.1, 0.2, 0.45)))
     ((_, _, row),) = scene.contacts()
-    np.testing.assert_allclose(row.normals[0], (0, 0, -1), atol=1e-12)  # from the ball to the block
+    np.testing.assert_allclose(row.normals[0], (0, 0, -1), atol=1e-12)  # points from the ball to the block
     assert row.gaps[0] == pytest.approx(-0.15, abs=1e-12)
 
 
-def test_meshes_standing_on_each_other():
+def test_contacts_of_stacked_meshes():
     block = gk.Mesh(BLOCK.vertices, BLOCK.faces)
     scene = gk.Scene()
     scene.add("below", block)
@@ -243,7 +244,7 @@ def test_meshes_standing_on_each_other():
     np.testing.assert_allclose(row.normals, [(0, 0, -1)] * 4, atol=1e-12)
 
 
-def test_one_held_by_another_has_a_point_all_the_same():
+def test_enclosed_object_has_a_contact_point():
     scene = gk.Scene()
     scene.add("shell", gk.Mesh(BLOCK.vertices, BLOCK.faces))
     scene.add("core", SOLIDS[1], naive.pose(np.eye(3) * 1.0, (0.0, 0.0, 0.0)))
@@ -257,7 +258,7 @@ def test_one_held_by_another_has_a_point_all_the_same():
 
 
 def marched(solid, pose, start, way):
-    """Go along a ray by how far the nearest point of the solid is, until it touches."""
+    """Return the hit distance of a ray by sphere tracing: advance by the distance to the shape until it touches."""
     along = 0.0
     while along < 20.0:
         place = naive.pose(np.eye(3), start + along * way)
@@ -269,7 +270,7 @@ def marched(solid, pose, start, way):
 
 
 @pytest.mark.parametrize("solid", [*SOLIDS, ENDLESS["ground"][0]], ids=lambda solid: type(solid).__name__)
-def test_rays_against_marching(solid):
+def test_rays_agree_with_sphere_tracing(solid):
     rng = np.random.default_rng(9)
     pose = naive.pose(naive.random_rotations(rng, 1)[0], (0.1, 0.2, 0.3))
     starts, ways = rng.uniform(-2, 2, (40, 3)), rng.normal(size=(40, 3))
@@ -293,7 +294,7 @@ def test_rays_against_marching(solid):
     np.testing.assert_array_equal(short.hit, hits.hit & (hits.distance <= 1.0))
 
 
-def test_rays_through_edges_and_corners_of_a_mesh():
+def test_rays_through_edges_and_corners_of_mesh():
     block = gk.Mesh(BLOCK.vertices, BLOCK.faces)
     for start, way, far in [
         ((3, 0.5, 0.5), (-1, 0, 0), 2.5),  # along an edge
@@ -313,19 +314,19 @@ def test_rays_through_edges_and_corners_of_a_mesh():
     assert gk.raycast(leaf, (0.2, 0.2, -2), (0, 0, 3)).normal.tolist() == [0, 0, -1]
 
 
-def test_rays_in_a_scene_against_every_object():
+def test_scene_rays_agree_with_every_object():
     objects = random_objects(4, 12)
     scene = scene_of(objects)
     hits = scene.raycast(*RAYS)
-    each = {name: gk.raycast(solid, *RAYS, pose) for name, (solid, pose) in objects.items()}
-    best = np.min([one.distance for one in each.values()], axis=0)
+    results = {name: gk.raycast(solid, *RAYS, pose) for name, (solid, pose) in objects.items()}
+    best = np.min([result.distance for result in results.values()], axis=0)
     np.testing.assert_array_equal(hits.distance, best)
     for k in range(len(best)):
-        level = sorted(name for name, one in each.items() if one.distance[k] == best[k] and one.hit[k])
+        level = sorted(name for name, result in results.items() if result.distance[k] == best[k] and result.hit[k])
         assert hits.name[k] == (level[0] if level else None)
 
 
-def test_rays_in_a_scene_of_many_meshes_against_each_mesh():
+def test_scene_rays_agree_with_every_mesh():
     rng = np.random.default_rng(12)
     meshes = [SOLIDS[0], SOLIDS[1], SOLIDS[2], gk.Mesh(1.3 * ROUND.vertices, ROUND.faces[:40])]
     objects = {
@@ -335,24 +336,24 @@ def test_rays_in_a_scene_of_many_meshes_against_each_mesh():
     scene = scene_of(objects)
     starts, ways = rng.uniform(-2.5, 2.5, (400, 3)), rng.normal(size=(400, 3))
     for far in (np.inf, 1.0):
-        each = {name: gk.raycast(x, starts, ways, pose, max_distance=far) for name, (x, pose) in objects.items()}
+        results = {name: gk.raycast(x, starts, ways, pose, max_distance=far) for name, (x, pose) in objects.items()}
         for workers in (1, 3):
-            found = scene.raycast(starts, ways, max_distance=far, workers=workers)
-            assert len({objects[name][0].is_solid for name in found.name if name is not None}) == 2
-            for k, name in enumerate(found.name):
-                one = scene.raycast(starts[k], ways[k], max_distance=far)
-                assert (one.name, one.distance, one.inside) == (name, found.distance[k], found.inside[k])
-                best = min(hit.distance[k] for hit in each.values())
-                # a scene rounds directions to unit vectors in another way
-                assert found.distance[k] == pytest.approx(best, rel=1e-13, abs=1e-13)
+            rays = scene.raycast(starts, ways, max_distance=far, workers=workers)
+            assert len({objects[name][0].is_solid for name in rays.name if name is not None}) == 2
+            for k, name in enumerate(rays.name):
+                single = scene.raycast(starts[k], ways[k], max_distance=far)
+                assert (single.name, single.distance, single.inside) == (name, rays.distance[k], rays.inside[k])
+                best = min(hit.distance[k] for hit in results.values())
+                # a scene normalizes directions with a different rounding
+                assert rays.distance[k] == pytest.approx(best, rel=1e-13, abs=1e-13)
                 if name is not None:
-                    np.testing.assert_allclose(found.normal[k], each[name].normal[k], atol=1e-14)
-                    assert found.inside[k] == each[name].inside[k]
+                    np.testing.assert_allclose(rays.normal[k], results[name].normal[k], atol=1e-14)
+                    assert rays.inside[k] == results[name].inside[k]
     with pytest.raises(ShapeError, match="workers is 0"):
         scene.raycast(starts, ways, workers=0)
 
 
-def test_rays_of_a_scene_follow_a_mesh_that_is_replaced():
+def test_scene_rays_follow_replaced_mesh():
     ball = SOLIDS[1]
     scene = scene_of({"a": (ball, np.eye(4)), "b": (CONVEX[0], naive.pose(translation=(3, 0, 0)))})
     assert scene.raycast((-2, 0.01, 0.02), (1, 0, 0)).name == "a"
@@ -360,15 +361,15 @@ def test_rays_of_a_scene_follow_a_mesh_that_is_replaced():
     assert scene.raycast((-2, 0.01, 0.02), (1, 0, 0)).name == "b"
     for factor in (0.5, 0.25):
         scene.add("a", gk.Mesh(factor * ball.vertices, ball.faces))
-        alone = gk.raycast(scene.shape("a"), (-2, 0.01, 0.02), (1, 0, 0))
-        assert scene.raycast((-2, 0.01, 0.02), (1, 0, 0)).distance == alone.distance
+        expected = gk.raycast(scene.shape("a"), (-2, 0.01, 0.02), (1, 0, 0))
+        assert scene.raycast((-2, 0.01, 0.02), (1, 0, 0)).distance == expected.distance
         scene.remove("a")
 
 
-# --- what is refused ----------------------------------------------------------------------------------------------
+# --- invalid arguments --------------------------------------------------------------------------------------------
 
 
-def test_what_is_refused():
+def test_invalid_objects_raise():
     scene = gk.Scene()
     with pytest.raises(UnsupportedPair, match="expected a shape"):
         scene.add("a", 3.0)
@@ -381,24 +382,24 @@ def test_what_is_refused():
 @pytest.mark.parametrize(
     "around", [lambda mesh: mesh, lambda mesh: gk.Shell(mesh, 0.1), lambda mesh: gk.Compound([(mesh, None)])]
 )
-def test_meshes_of_a_scene_are_in_one_unit(around):
+def test_mixed_units_in_a_scene_raise(around):
     metres, millimetres = (around(gk.Mesh(ANGLE.vertices, ANGLE.faces, unit=unit)) for unit in ("meters", "mm"))
     same = around(gk.Mesh(ANGLE.vertices, ANGLE.faces, unit="metre"))
     scene = gk.Scene()
     scene.add("without", ANGLE)
     scene.add_many(["frame", "copy"], [metres, same])
     cure = "mesh.scaled(0.001, unit='meters')"
-    away = naive.pose(np.eye(3), (100.0, 0.0, 0.0))  # the boxes do not touch
-    other = gk.Scene()
-    other.add("plate", millimetres, away)
+    away = naive.pose(np.eye(3), (100.0, 0.0, 0.0))  # far away, so the bounding boxes do not touch
+    second_scene = gk.Scene()
+    second_scene.add("plate", millimetres, away)
     for refused in (
         lambda: scene.add("plate", millimetres),
         lambda: scene.add_many(["a", "plate"], [ANGLE, millimetres]),
         lambda: gk.Scene().add_many(["frame", "plate"], [metres, millimetres]),
         lambda: scene.collides(millimetres, away),
         lambda: scene.closest(millimetres, away, k=1),
-        lambda: scene.collides(other),
-        lambda: scene.clearance(other, workers=2),
+        lambda: scene.collides(second_scene),
+        lambda: scene.clearance(second_scene, workers=2),
     ):
         with pytest.raises(SceneError) as error:
             refused()
@@ -413,7 +414,7 @@ def test_meshes_of_a_scene_are_in_one_unit(around):
 # --- real meshes --------------------------------------------------------------------------------------------------
 
 
-def test_real_meshes_against_every_pair():
+def test_real_meshes_agree_with_every_pair():
     from pyvista import examples as models
 
     surfaces = [models.load_nut(), models.load_ant(), models.load_airplane()]
@@ -432,13 +433,13 @@ def test_real_meshes_against_every_pair():
     met = [(a, b) for a, b in pairs if gk.collide(objects[a][0], objects[b][0], objects[a][1], objects[b][1])]
     assert 3 < len(met) < len(pairs) - 3
     assert scene.collisions() == met
-    apart = {
+    separated = {
         pair: gk.distance(*(objects[name][0] for name in pair), *(objects[name][1] for name in pair))
         for pair in pairs
         if pair not in met
     }
     near = [(a, b) for a, b, _ in scene.closest(within=0.1)]
-    assert sorted(near) == sorted([*met, *(pair for pair, row in apart.items() if row.lower <= 0.1)])
+    assert sorted(near) == sorted([*met, *(pair for pair, row in separated.items() if row.lower <= 0.1)])
     for _, _, row in scene.contacts():
         assert row.count >= 1
         np.testing.assert_allclose(row.points_b - row.points_a, row.gaps[:, None] * row.normals, atol=1e-12)

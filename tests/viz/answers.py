@@ -1,4 +1,4 @@
-"""Answers to draw: every kind of shape once, and pairs of every status."""
+"""Example results to draw: every kind of shape, and pairs of every status."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -13,12 +13,12 @@ def pose(x, y, z, turn=(0.0, 0.0, 0.0)):
     return out
 
 
-def apart(size=1.0, shift=0.0):
+def separated(size=1.0, shift=0.0):
     a, b = gk.Box(np.array([2.0, 2.0, 2.0]) * size), gk.Sphere(0.8 * size)
     return gk.signed_distance(a, b, pose(shift, shift, shift), pose(shift + 2.8 * size, shift, shift + 0.3 * size))
 
 
-def deep():
+def overlapping():
     return gk.signed_distance(gk.Cylinder(0.8, 2.0), gk.Box((1, 1, 1)), None, pose(1.0, 0.1, 0.2, (0.3, 0.2, 0.1)))
 
 

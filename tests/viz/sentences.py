@@ -1,9 +1,9 @@
-"""Captions and sentences of pictures and pages that tests compare word for word; each one is written here once.
+"""Captions and sentences of pictures and pages that tests compare word for word.
 
-A name in braces or in groups of a pattern stands for a value that the test knows.
+Names in braces and groups of a pattern stand for values that a test supplies.
 """
 
-# captions of answers
+# captions of results
 TOUCHING_POINTS = "{} contact points, touching"
 NO_POINTS = "No contact points"
 FIRST_CONTACT = "First contact at {} of the motion"
@@ -67,7 +67,7 @@ STOPS_APART, STOPS_SHARED, STOPS_EPA = "GJK stops: apart", "GJK stops: a shared 
 LIMIT_OF_POINTS = "EPA stopped at the page's limit of 600 points"
 NEGATIVE_BOUND = "A lower bound below 0 does not exclude an overlap"
 
-# steps that are explained
+# explained steps
 FOLDED = "steps in one"
 ROUNDING = "up to rounding"
 NEAREST_IS = r"is (-?[\d.e-]+) from"

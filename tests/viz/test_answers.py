@@ -1,4 +1,4 @@
-"""Pictures of contacts, impacts, rays, axes, gradients, volumes, poses and scenes."""
+"""Pictures of contacts, impacts, rays, axes, gradients, bounding volumes, poses and scenes."""
 
 from dataclasses import replace
 
@@ -19,11 +19,11 @@ BLUE, VERMILION = np.array([0, 114, 178]), np.array([213, 94, 0])
 
 
 def of(drawing, look, color=None):
-    """Return the items of a look, equal ones one by one."""
-    found = [item for item in drawing.items if item.look == look and (color is None or item.color == color)]
+    """Return the items of a look, with merged copies as separate items."""
+    items = [item for item in drawing.items if item.look == look and (color is None or item.color == color)]
     return [
         replace(item, vertices=part, faces=item.faces[: len(item.faces) // item.copies], copies=1)
-        for item in found
+        for item in items
         for part in np.split(item.vertices, item.copies)
     ]
 
@@ -36,7 +36,7 @@ def alike(color, wanted):
 
 
 @pytest.mark.full
-def test_every_contact_point_is_marked_where_it_is():
+def test_every_contact_point_is_marked():
     touch = gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 2, 1)), None, pose(0.5, 0.3, 1))
     assert touch.count == 4
     drawing = drawing_of(touch)
@@ -55,7 +55,7 @@ def test_every_contact_point_is_marked_where_it_is():
     assert len(set(colors)) == len(colors)
 
 
-def test_gaps_that_differ_are_written_beside_their_points():
+def test_different_gaps_are_labelled_at_their_points():
     touch = gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 1.2, 1)), None, pose(0.5, 0.2, 0.97, (0.02, 0.03, 0.4)))
     drawing = drawing_of(touch)
     assert len(drawing.labels) == touch.count == 4
@@ -65,7 +65,7 @@ def test_gaps_that_differ_are_written_beside_their_points():
     assert_names(drawing.words[0], "4 ", "gap -0.05")
 
 
-def test_no_contact_and_a_stack_of_contacts():
+def test_no_contact_is_drawn_and_stack_raises():
     poses = np.stack([pose(3, 0, 0), pose(1, 0, 0)])
     stack = gk.contact(gk.Sphere(1), gk.Sphere(1), None, poses)
     with pytest.raises(TypeError, match=r"\b2\b.*contact\[0\]"):
@@ -78,7 +78,7 @@ def test_no_contact_and_a_stack_of_contacts():
 
 
 @pytest.mark.full
-def test_an_impact_shows_the_way_there_and_the_bodies_as_they_meet():
+def test_impact_shows_path_and_first_contact():
     motion = gk.Motion(pose(-3, 0.3, 0.2), (5, 0, 0.5), (0.5, 2.5, 0))
     hit = gk.time_of_impact(gk.Box((0.6, 0.4, 0.4)), gk.Cylinder(0.7, 1.6), motion, None)
     assert 0.3 < hit.free_until < 0.5
@@ -89,14 +89,14 @@ def test_an_impact_shows_the_way_there_and_the_bodies_as_they_meet():
     np.testing.assert_allclose([b.vertices.mean(axis=0) for b in boxes], wanted, atol=1e-9)
     assert all(ghost.opacity < 0.3 for ghost in boxes[:-1])
     assert boxes[-1].opacity > 0.8
-    assert len(of(drawing, BODY, "#009E73")) == 1  # the other one stands still
+    assert len(of(drawing, BODY, "#009E73")) == 1  # the cylinder does not move
     image, plotter = picture(hit)
     assert is_shade(color_at(image, plotter, motion.at(hit.free_until / 2)[:3, 3]), ORANGE)  # the track
-    assert color_at(image, plotter, (hit.point_a + hit.point_b) / 2).max() < 110  # the contact, in ink
+    assert color_at(image, plotter, (hit.point_a + hit.point_b) / 2).max() < 110  # the contact point is dark
     plotter.close()
 
 
-def test_words_of_impacts():
+def test_captions_of_impacts():
     ball, wall = gk.Sphere(0.5), gk.Halfspace((0, 0, 1), 0.0)
     down = gk.Motion.translation(pose(0, 0, 2), (0, 0, -2))
     assert drawing_of(gk.time_of_impact(ball, wall, down)).words[0] == sentences.FIRST_CONTACT.format(0.75)
@@ -113,7 +113,7 @@ def test_words_of_impacts():
 
 
 @pytest.mark.full
-def test_rays_end_where_they_hit_and_go_on_where_they_miss():
+def test_rays_end_at_hits_and_continue_at_misses():
     origins = np.array([(-3.0, 0, 0), (-3.0, 0, 0.5), (-3.0, 0, 2.0)])
     ball = gk.Sphere(1.0)
     hit = gk.raycast(ball, origins, (2, 0, 0))
@@ -129,10 +129,10 @@ def test_rays_end_where_they_hit_and_go_on_where_they_miss():
     patch = image[row - 3 : row + 4, column - 3 : column + 4].reshape(-1, 3)
     assert alike(patch[np.argmax(np.ptp(patch, axis=1))], BLUE) > 0.9  # the ray is a few pixels thick
     plotter.close()
-    assert drawing_of(hit).words[0] == sentences.RAYS.format(2, 3)  # the answer knows its rays
+    assert drawing_of(hit).words[0] == sentences.RAYS.format(2, 3)  # the result contains its rays
 
 
-def test_very_many_rays_are_lines():
+def test_many_rays_are_drawn_as_lines():
     origins = np.stack([np.linspace(-2, 2, 500), np.full(500, -4.0), np.zeros(500)], axis=1)
     drawing = drawing_of(gk.raycast(gk.Box((2, 2, 2)), origins, (0, 1, 0)))
     hits, misses = of(drawing, LINES, "#0072B2")[0], of(drawing, LINES, "#A8B2BD")[0]
@@ -147,7 +147,7 @@ def test_very_many_rays_are_lines():
 
 
 @pytest.mark.full
-def test_the_planes_of_a_separating_axis_hold_the_shapes_apart():
+def test_separating_axis_is_drawn_as_two_planes():
     a, b, place = gk.Box((1, 1, 1)), gk.Box((1, 0.6, 0.8)), pose(1.4, 0.3, 0.5, (0.5, 0.3, 0.7))
     axis = gk.separating_axis(a, b, None, place)
     assert axis.gap > 0.1
@@ -163,7 +163,7 @@ def test_the_planes_of_a_separating_axis_hold_the_shapes_apart():
         drawing_of(axis)
 
 
-def test_arrows_of_a_gradient_start_at_the_poses():
+def test_gradient_arrows_start_at_the_poses():
     result = gk.signed_distance(gk.Box((2, 2, 2)), gk.Capsule(0.3, 1.2), None, pose(1.6, 0.3, 0.9, (0.9, 0.3, 0)))
     slope = gk.gradient(result)
     drawing = drawing_of(slope, of=result)
@@ -180,7 +180,7 @@ def test_arrows_of_a_gradient_start_at_the_poses():
 
 @pytest.mark.full
 @pytest.mark.parametrize("bound", [gk.aabb, gk.obb, gk.bounding_sphere])
-def test_a_volume_is_drawn_round_what_it_bounds(bound):
+def test_bounding_volume_is_drawn_around_its_shape(bound):
     hull = gk.ConvexHull(np.random.default_rng(5).normal(size=(30, 3)) * (1, 0.4, 0.2)).placed(
         pose(1, 2, 3, (0.3, 0.4, 0.5))
     )
@@ -201,7 +201,7 @@ def test_a_volume_is_drawn_round_what_it_bounds(bound):
     plotter.close()
 
 
-def test_a_stack_of_boxes():
+def test_stack_of_boxes_is_drawn():
     boxes = gk.AABB([(0, 0, 0), (3, 0, 0)], [(1, 1, 1), (4, 2, 1)])
     drawing = drawing_of(boxes)
     assert len(of(drawing, LINES)[0].vertices) == 2 * 12 * 2
@@ -209,7 +209,7 @@ def test_a_stack_of_boxes():
     np.testing.assert_allclose(drawing.framed.max(axis=0), (4, 2, 1))
 
 
-def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
+def test_tree_levels_contain_the_mesh_and_get_finer():
     vertices, faces = gk.Sphere(1.0).surface(24)
     mesh = gk.Mesh(vertices, faces)
     volumes = []
@@ -221,7 +221,7 @@ def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
         axes = edges / np.maximum(lengths, 1e-300)[:, :, None]
         local = np.einsum("nij,nptj->npti", axes, vertices[faces][None] - corners[:, None, None, 0])
         inside = ((local > -1e-9) & (local < lengths[:, None, None] + 1e-9)).all(axis=(2, 3))
-        assert inside.any(axis=0).all()  # each triangle is all in one box
+        assert inside.any(axis=0).all()  # each triangle is inside one box
         volumes.append(lengths.prod(axis=1).sum())
     assert volumes[2] < 0.8 * volumes[0]
     drawing = drawing_of(mesh, level=3)
@@ -231,7 +231,7 @@ def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
         drawing_of(gk.Sphere(1), level=1)
 
 
-def test_poses_are_axes_along_their_columns():
+def test_poses_are_drawn_as_axes():
     place = pose(1, 2, 3, (0.1, 0.2, 0.3))
     drawing = drawing_of(np.stack([np.eye(4), place]), length=0.5)
     for k, color in enumerate(("#D55E00", "#009E73", "#0072B2")):
@@ -254,7 +254,7 @@ def row_of_balls(count=4):
 
 
 @pytest.mark.full
-def test_what_collides_in_a_scene_is_orange_and_the_rest_grey():
+def test_colliding_objects_of_scene_are_vermilion():
     scene = row_of_balls()
     assert scene.collisions() == [("ball 2", "ball 3")]
     drawing = drawing_of(scene)
@@ -269,14 +269,14 @@ def test_what_collides_in_a_scene_is_orange_and_the_rest_grey():
     plotter.close()
 
 
-def test_scenes_with_nothing_and_with_a_margin():
+def test_captions_of_free_empty_and_margin_scenes():
     scene = row_of_balls(3)
     assert drawing_of(scene).words == [sentences.NONE_COLLIDES.format(3)]
     assert drawing_of(scene, margin=0.35).words[0] == sentences.PAIRS_WITHIN.format(2, 0.35, 3)
     assert drawing_of(gk.Scene()).words == [sentences.NONE_COLLIDES.format(0)]
 
 
-def test_a_large_scene_is_joined_into_few_actors():
+def test_large_scene_is_merged_into_few_items():
     scene = row_of_balls(60)
     drawing = drawing_of(scene, contacts=False)
     assert [item.look for item in drawing.items] == [BODY] * 2
@@ -287,7 +287,7 @@ def test_a_large_scene_is_joined_into_few_actors():
     assert faces < 0
 
 
-def test_a_crowd_is_a_few_things_and_its_collisions_are_marked():
+def test_crowded_scene_has_few_items_and_marks():
     rng = np.random.default_rng(1)
     scene = gk.Scene()
     shapes = (gk.Sphere(0.5), gk.Box((1, 1, 0.5)), gk.Capsule(0.2, 0.8))
@@ -302,7 +302,7 @@ def test_a_crowd_is_a_few_things_and_its_collisions_are_marked():
     pale, free = (dict(drawing.keys)[text] for text in ("collides", "free"))
     count = {color: sum(item.copies for item in drawing.items if item.color == color) for color in (pale, free)}
     assert count == {pale: len(hit - {"floor"}), free: 600 - len(hit - {"floor"})}
-    assert pale != "#D55E00"  # the vermilion is of the places alone
+    assert pale != "#D55E00"  # only the marks of collisions are vermilion
     (marks,) = of_color(drawing, MARK, "#D55E00")
     assert marks.copies == len(scene.collisions())
     (floor,) = [item for item in drawing.items if item.name == "floor"]
@@ -310,7 +310,7 @@ def test_a_crowd_is_a_few_things_and_its_collisions_are_marked():
     assert [label.text for label in drawing.labels] == ["floor"]
 
 
-def test_many_points_and_segments_are_each_where_they_are():
+def test_many_points_and_segments_have_their_poses():
     for thin in (gk.Point((0, 0, 0)), gk.Segment((0, 0, 0), (0, 0, 1))):
         scene = gk.Scene()
         for k in range(50):
@@ -326,23 +326,23 @@ def of_color(drawing, look, color):
     return [item for item in drawing.items if (item.look, item.color) == (look, color)]
 
 
-def test_equal_bodies_are_shaded_as_each_by_itself():
+def test_merged_copies_are_shaded_as_single_bodies():
     from gjk3d.viz.drawing import arrow, repeated, shade
 
     starts = np.array([(0.0, 0, 0), (1, 2, 3), (-5, 0, 1e-3)])
     ways = np.array([(0.0, 0, 1), (1, 0, 0), (0.6, 0, -0.8)])
     for vertices, faces in arrow(starts, ways, 0.7, 0.01):
         many = shade(vertices, faces, 3)
-        alone = [shade(part, faces[: len(faces) // 3]) for part in np.split(vertices, 3)]
-        for one in ("vertices", "normals"):  # at each corner of each face
-            theirs = np.concatenate([getattr(each, one)[each.faces] for each in alone])
-            np.testing.assert_allclose(getattr(many, one)[many.faces], theirs, atol=1e-9)
-        assert len(many.edges) == sum(len(each.edges) for each in alone)
-        assert len(many.faces) == len(repeated(alone[0].faces, 3, len(alone[0].vertices)))
+        singles = [shade(part, faces[: len(faces) // 3]) for part in np.split(vertices, 3)]
+        for field in ("vertices", "normals"):  # at each corner of each face
+            theirs = np.concatenate([getattr(single, field)[single.faces] for single in singles])
+            np.testing.assert_allclose(getattr(many, field)[many.faces], theirs, atol=1e-9)
+        assert len(many.edges) == sum(len(single.edges) for single in singles)
+        assert len(many.faces) == len(repeated(singles[0].faces, 3, len(singles[0].vertices)))
 
 
 @pytest.mark.full
-def test_rows_of_pixels_are_where_points_are():
+def test_projected_points_lie_in_the_picture():
     _, plotter = picture(row_of_balls())
     rows, columns = np.transpose([pixel_of(plotter, (x, 0, 0)) for x in (-0.6, 4.5)])
     assert 0 < columns[0] < columns[1] < plotter.window_size[0]
@@ -350,7 +350,7 @@ def test_rows_of_pixels_are_where_points_are():
     plotter.close()
 
 
-def test_a_scene_of_solids_that_are_not_convex_is_drawn_too():
+def test_scene_with_nonconvex_bodies_is_drawn():
     scene = gk.Scene()
     ring = np.ones((3, 3, 1), bool)
     ring[1, 1] = False
@@ -362,32 +362,35 @@ def test_a_scene_of_solids_that_are_not_convex_is_drawn_too():
     colors = {item.name: item.color for item in of(drawing, BODY)}
     assert colors == {"ring": "#D55E00", "rod": "#D55E00", "pin": "#9DB4C8", "floor": "#A8B2BD"}
     assert drawing.words[1] == "ring – rod"
-    assert drawing.framed[:, 2].min() == pytest.approx(-0.5)  # the floor need not be seen whole
+    assert drawing.framed[:, 2].min() == pytest.approx(-0.5)  # the picture may cut off the floor
     origins = np.array([(1.5, -5.0, 0.5), (0.5, -5.0, 1.2)])
     hits = scene.raycast(origins, (0, 1, 0))
     assert hits.name == ["ring", "rod"]
     rays = drawing_of(hits, of=scene)
-    color = dict(rays.keys)["rays that hit"]  # blue are the normals of the scene
+    color = dict(rays.keys)["rays that hit"]  # not blue, the colour of normals
     ends = [item.vertices[:, 1].max() for item in of(rays, MARK, color) if np.ptp(item.vertices[:, 1]) > 2]
     np.testing.assert_allclose(ends, [0.0, 0.2], atol=1e-6)
 
 
-def test_what_a_scene_found_is_drawn_with_its_names():
+def test_scene_results_are_drawn_with_names():
     scene = row_of_balls(3)
     nearest = scene.clearance()
     drawing = drawing_of(nearest)
     assert [text for text, _ in drawing.keys[:2]] == ["A  ball 0", "B  ball 1"]
     assert drawing.words[0] == "Apart by 0.3"
-    both = drawing_of(scene.closest(k=2))
-    assert both.words == ["2 pairs", *(sentences.PAIR_APART.format(f"ball {k}", f"ball {k + 1}", 0.3) for k in (0, 1))]
-    assert len(of(both, BODY)) == 4
+    two_pairs = drawing_of(scene.closest(k=2))
+    assert two_pairs.words == [
+        "2 pairs",
+        *(sentences.PAIR_APART.format(f"ball {k}", f"ball {k + 1}", 0.3) for k in (0, 1)),
+    ]
+    assert len(of(two_pairs, BODY)) == 4
     assert drawing_of(gk.Scene().clearance()).words == [sentences.NO_PAIR]
     with pytest.raises(TypeError, match=r"Verdict.*Distance, Gradient"):
         drawing_of(gk.verify(nearest.result, scene.shape("ball 0"), scene.shape("ball 1")))
 
 
 @pytest.mark.full
-def test_the_depth_stands_at_its_arrow_whatever_is_up_and_has_the_unit_of_hulls():
+def test_depth_label_is_next_to_its_arrow():
     result = gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(1), None, pose(1.5, 0, 0))
     drawing = drawing_of(result, unit="mm")
     (label,) = drawing.labels
@@ -400,5 +403,5 @@ def test_the_depth_stands_at_its_arrow_whatever_is_up_and_has_the_unit_of_hulls(
     low = np.array(actor.GetPositionCoordinate().GetComputedViewportValue(plotter.renderer))
     high = low + paint._extent(actor.GetTextProperty(), label.text)
     plotter.close()
-    assert not ((low < arrow) & (arrow < high)).all(axis=1).any()  # none of the arrow is hidden
-    assert np.maximum(low - arrow, arrow - high).max(axis=1).min() < 25.0  # and it stands next to it
+    assert not ((low < arrow) & (arrow < high)).all(axis=1).any()  # the label hides no part of the arrow
+    assert np.maximum(low - arrow, arrow - high).max(axis=1).min() < 25.0  # the label is next to the arrow

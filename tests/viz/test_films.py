@@ -1,4 +1,4 @@
-"""Any motion and any impact as an animation; pictures whose words stay words; a word about what takes long."""
+"""Animations of motions and impacts, text in vector files, and messages about long tasks."""
 
 import base64
 import io
@@ -49,7 +49,7 @@ def frames_of(file):
         return out
 
 
-def test_an_impact_is_played_up_to_the_first_contact():
+def test_impact_is_played_until_first_contact():
     x = impact()
     play = play_of_impact(x, None, 5)
     times = np.linspace(0.0, x.free_until, 5)
@@ -57,11 +57,11 @@ def test_an_impact_is_played_up_to_the_first_contact():
     np.testing.assert_allclose(b.poses, x.motion_b.at(times))
     np.testing.assert_allclose(a.poses, np.broadcast_to(np.eye(4), (5, 4, 4)))
     np.testing.assert_allclose(play.trace, x.motion_b.at(times)[:, :3, 3], atol=1e-12)
-    assert [moment.hit for moment in play.moments] == [frozenset()] * 5  # each keeps the colour of the legend
+    assert [moment.hit for moment in play.moments] == [frozenset()] * 5  # the bodies keep the colours of the legend
     assert (play.trail, dict(play.keys)[sentences.TRAIL]) == (darker(b.color), darker(b.color))
     (normal,) = [text for text, _ in play.signs.keys]
     assert normal == sentences.CONTACT_NORMAL
-    tip = play.signs.items[1].vertices  # of the arrow, which lies along the normal
+    tip = play.signs.items[1].vertices  # tip of the arrow along the normal
     assert (tip - x.point_a).dot(x.normal).max() > 0.2 * play.whole.ball[1]
     assert play.moments[0].lines == [sentences.AT_SHARE.format(0)]
     assert play.moments[-1].lines[0] == sentences.FIRST_CONTACT.format(0.5)
@@ -74,7 +74,7 @@ def test_an_impact_is_played_up_to_the_first_contact():
 
 @pytest.mark.full
 @pytest.mark.parametrize("ending", ["gif", "webp"])
-def test_a_film_of_an_impact_keeps_its_colours_and_shows_the_normal_at_its_end(tmp_path, ending):
+def test_impact_animation_shows_normal_at_its_end(tmp_path, ending):
     if ending == "webp" and not features.check("webp"):
         pytest.skip("Pillow without WebP")
     frames = frames_of(viz.motion(impact(), target=tmp_path / f"impact.{ending}", frames=4))
@@ -87,14 +87,14 @@ def test_a_film_of_an_impact_keeps_its_colours_and_shows_the_normal_at_its_end(t
     assert places == sorted(places, reverse=True)  # the ball comes from the right
 
 
-def test_what_is_hit_from_inside_shows_the_other_within():
+def test_body_hit_from_inside_is_transparent():
     tank = gk.Mesh(*gk.Sphere(2).surface())
     x = gk.time_of_impact(tank, gk.Sphere(0.3), None, gk.Motion(pose(0, 0, 0), (4, 0, 0)))
     a, b = play_of_impact(x, None, 3).movers
     assert ([item.opacity for item in a.items], [item.opacity for item in b.items]) == ([0.5], [1.0])
 
 
-def test_the_camera_holds_the_last_pose_of_a_cone_and_each_between():
+def test_camera_shows_every_pose_of_a_motion():
     way, cone = gk.Motion(None, (3, 0, 0), (0, 5, 0)), gk.Cone(0.5, 1.0)
     play = play_of_motion(way, cone, None, 60)
     camera = camera_of(play.whole)
@@ -107,7 +107,7 @@ def test_the_camera_holds_the_last_pose_of_a_cone_and_each_between():
         assert np.abs(seen @ right / (seen @ -back)).max() < 4 / 3 * np.tan(np.radians(camera.angle / 2))
 
 
-def test_a_body_that_moves_is_framed_by_its_boxes():
+def test_moving_body_is_framed_by_its_boxes():
     ball = gk.Mesh(*gk.Sphere(1).surface(120))
     play = play_of_motion(gk.Motion(None, (3, 0, 0)), ball, None, 5)
     assert len(play.whole.framed) == 5 * 8
@@ -115,20 +115,20 @@ def test_a_body_that_moves_is_framed_by_its_boxes():
 
 
 @pytest.mark.full
-def test_a_motion_of_anything_is_played(tmp_path):
+def test_motion_of_any_object_is_played(tmp_path):
     way = gk.Motion(None, (3, 0, 1), (0, 0, 4))
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(2000, 3)) * 0.1, 0.02)
     play = play_of_motion(way, [gk.Box((1, 0.5, 0.2)), cloud], None, 7)
     for mover in play.movers:
         np.testing.assert_allclose(mover.poses, way.at(np.linspace(0.0, 1.0, 7)))
-    assert play.whole.ball[1] > 1.5  # all of the way is in the picture
+    assert play.whole.ball[1] > 1.5  # the whole path is in the picture
     thin = viz.motion(way, target=tmp_path / "way.gif", of=gk.Segment((0, 0, 0), (1, 0, 0)), frames=3)
     assert len(frames_of(thin)) == 3
     text = viz.motion(way, target=tmp_path / "way.html", of=cloud, frames=3).read_text(encoding="utf-8")
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
     assert len(scene["states"]) == 3
-    assert scene["colors"]["trail"] == darker("#E69F00")  # of the body that leaves it
-    assert scene["items"][0]["indices"]  # many points are small bodies here
+    assert scene["colors"]["trail"] == darker("#E69F00")  # the colour of the moving body
+    assert scene["items"][0]["indices"]  # points of a moving cloud are drawn as small bodies
     grid = play_of_motion(way, gk.VoxelGrid(np.ones((2, 2, 2)), 1.0), None, 2)
     stage = motions.Stage(grid)
     stage.go(1)
@@ -139,7 +139,7 @@ def test_a_motion_of_anything_is_played(tmp_path):
     assert viz.motion(way, target=tmp_path / "way.png", of=gk.Box((1, 1, 1))).stat().st_size > 5000
 
 
-def test_what_cannot_be_played_says_why(tmp_path, monkeypatch):
+def test_invalid_animations_raise(tmp_path, monkeypatch):
     way = gk.Motion(None, (3, 0, 1))
     with pytest.raises(TypeError, match=r"Motion.*viz\.motion\(motion, of=shape\)"):
         viz.motion(way, target=tmp_path / "a.gif")
@@ -161,7 +161,7 @@ def test_what_cannot_be_played_says_why(tmp_path, monkeypatch):
 
 
 @pytest.mark.full
-def test_an_mp4_is_written_where_there_is_a_writer(tmp_path):
+def test_mp4_is_written(tmp_path):
     from imageio import v2 as imageio
 
     file = viz.motion(impact(), target=tmp_path / "a.mp4", frames=4, fps=10)
@@ -170,7 +170,7 @@ def test_an_mp4_is_written_where_there_is_a_writer(tmp_path):
 
 
 @pytest.mark.full
-def test_a_stage_is_made_once_and_its_signs_do_not_pile_up():
+def test_stage_reuses_its_actors():
     stage = motions.Stage(play_of_impact(impact(), None, 6))
     try:
         stage.image(1)
@@ -188,14 +188,14 @@ NAMES = ("B\x07 $a$ and $b$", "<C> & \u4e2d")
 
 
 @pytest.mark.full
-def test_an_svg_has_its_words_as_words_of_any_letters(tmp_path):
+def test_svg_contains_its_text_in_unicode(tmp_path):
     file = viz.show([gk.Sphere(1), gk.Box((3, 1, 1))], names=NAMES, path=tmp_path / "a.svg")
-    words = [each.text for each in ElementTree.parse(file).getroot().iter() if each.tag.endswith("text")]
+    words = [element.text for element in ElementTree.parse(file).getroot().iter() if element.tag.endswith("text")]
     assert {"B $a$ and $b$", "<C> & \u4e2d"} <= set(words)
 
 
 @pytest.mark.full
-def test_a_pdf_has_its_words_as_words_of_any_letters(tmp_path, recwarn):
+def test_pdf_contains_its_text(tmp_path, recwarn):
     file = viz.show([gk.Sphere(1), gk.Box((3, 1, 1))], names=NAMES, path=tmp_path / "a.pdf")
     assert file.read_bytes()[:5] == b"%PDF-"
     streams = re.findall(rb"FlateDecode.*?stream\r?\n(.*?)endstream", file.read_bytes(), re.DOTALL)
@@ -210,11 +210,11 @@ def test_a_pdf_has_its_words_as_words_of_any_letters(tmp_path, recwarn):
 
 def rows_of(file):
     root = ElementTree.parse(file).getroot()
-    return {each.text: each for each in root.iter() if each.tag.endswith("text")}
+    return {element.text: element for element in root.iter() if element.tag.endswith("text")}
 
 
 @pytest.mark.full
-def test_letters_that_vtk_lacks_are_not_squeezed_into_the_room_it_left_for_them(tmp_path):
+def test_glyphs_missing_in_vtk_are_not_squeezed(tmp_path):
     names = ("\u4e2d\u6587 \u540d\u5b57", "caf\u00e9 \u00b7 3 mm")
     rows = rows_of(viz.show([gk.Sphere(1), gk.Box((3, 1, 1))], names=names, path=tmp_path / "a.svg"))
     assert rows[names[0]].get("textLength") is None
@@ -222,9 +222,9 @@ def test_letters_that_vtk_lacks_are_not_squeezed_into_the_room_it_left_for_them(
 
 
 @pytest.mark.full
-def test_bars_in_names_are_letters_and_no_columns(tmp_path):
+def test_bars_in_names_are_printed(tmp_path):
     plotter = viz.plot(gk.Sphere(1), off_screen=True, title="lid|bolt")
-    (actor,) = [each for name, each in plotter.renderer.actors.items() if name == "gjk3d line 0"]
+    (actor,) = [candidate for name, candidate in plotter.renderer.actors.items() if name == "gjk3d line 0"]
     written, without = (extent(actor.prop, words) for words in (actor.input, "lidbolt"))
     assert "lid|bolt" in rows_of(save(plotter, tmp_path / "a.svg"))
     plotter.close()
@@ -232,18 +232,18 @@ def test_bars_in_names_are_letters_and_no_columns(tmp_path):
 
 
 @pytest.mark.full
-def test_words_end_with_their_panel_in_a_file_of_words(tmp_path):
-    both = viz.plotter((1, 2), (1000, 300), off_screen=True)
+def test_svg_text_is_clipped_to_its_panel(tmp_path):
+    plotter = viz.plotter((1, 2), (1000, 300), off_screen=True)
     for column, name in enumerate(("left" * 40, "right")):
-        both.subplot(0, column)
-        viz.plot(gk.Sphere(1), both, names=[name])
-    save(both, tmp_path / "a.svg")
-    both.close()
-    panels = [each for each in ElementTree.parse(tmp_path / "a.svg").getroot() if each.tag.endswith("svg")]
+        plotter.subplot(0, column)
+        viz.plot(gk.Sphere(1), plotter, names=[name])
+    save(plotter, tmp_path / "a.svg")
+    plotter.close()
+    panels = [element for element in ElementTree.parse(tmp_path / "a.svg").getroot() if element.tag.endswith("svg")]
     assert [(panel.get("x"), panel.get("width")) for panel in panels] == [("0", "500"), ("500", "500")]
 
 
-def test_threads_that_write_pdf_leave_the_settings_of_matplotlib_alone(tmp_path):
+def test_pdf_threads_keep_matplotlib_settings(tmp_path):
     before, switch, image = matplotlib.rcParams.copy(), sys.getswitchinterval(), Image.new("RGB", (40, 30))
     sys.setswitchinterval(1e-5)
     with ThreadPoolExecutor(4) as pool:
@@ -255,7 +255,7 @@ def test_threads_that_write_pdf_leave_the_settings_of_matplotlib_alone(tmp_path)
 
 
 @pytest.mark.full
-def test_words_of_the_users_own_look_the_same_in_a_file_of_words(tmp_path):
+def test_user_text_keeps_its_look_in_svg(tmp_path):
     plotter = viz.plot(gk.Sphere(1), off_screen=True)
     written = {}
     for name, look in {
@@ -274,14 +274,14 @@ def test_words_of_the_users_own_look_the_same_in_a_file_of_words(tmp_path):
     assert all(actor.GetVisibility() for actor in written.values())
     plotter.close()
     rows = rows_of(tmp_path / "a.svg")
-    assert not {"framed", "shaded", "slanted", "$x^2$"} & set(rows)  # pixels show these as they are
+    assert not {"framed", "shaded", "slanted", "$x^2$"} & set(rows)  # the image shows these texts as pixels
     assert rows["pale"].get("fill-opacity") == "0.25"
     ends = [float(rows[row].get("x")) + float(rows[row].get("textLength")) for row in ("wide words", "end")]
     assert np.ptp(ends) <= 3
 
 
 @pytest.mark.full
-def test_words_are_hidden_only_while_a_file_of_words_is_written(tmp_path):
+def test_text_is_hidden_only_while_writing_vector_files(tmp_path):
     plotter = viz.plot(gk.Sphere(1), off_screen=True, title="Words")
     before = plotter.screenshot(None, return_img=True)
     for ending in ("svg", "pdf"):
@@ -294,10 +294,10 @@ def test_words_are_hidden_only_while_a_file_of_words_is_written(tmp_path):
 
 
 @pytest.mark.full
-def test_a_finer_image_leaves_words_where_they_are(tmp_path, monkeypatch):
+def test_image_scale_does_not_move_svg_text(tmp_path, monkeypatch):
     def shown(name):
         root = ElementTree.parse(viz.show(gk.Sphere(1), path=tmp_path / name)).getroot()
-        return root.get("viewBox"), [(each.get("x"), each.get("y")) for each in root.iter() if each.text]
+        return root.get("viewBox"), [(element.get("x"), element.get("y")) for element in root.iter() if element.text]
 
     usual = shown("a.svg")
     monkeypatch.setattr(pyvista.global_theme, "image_scale", 2)
@@ -306,22 +306,22 @@ def test_a_finer_image_leaves_words_where_they_are(tmp_path, monkeypatch):
 
 
 @pytest.mark.full
-def test_dollar_signs_are_letters_and_no_formula():
+def test_dollar_signs_are_printed():
     plotter = viz.plot(gk.Sphere(1), off_screen=True, title="price $1$ x")
-    (actor,) = [each for name, each in plotter.renderer.actors.items() if name == "gjk3d line 0"]
-    # a lone dollar sign never begins a formula
+    (actor,) = [candidate for name, candidate in plotter.renderer.actors.items() if name == "gjk3d line 0"]
+    # a single dollar sign does not begin a formula
     written, plain, formula = (extent(actor.prop, words) for words in (actor.input, "price $1 x", "price $1$ x"))
     plotter.close()
     assert written[2:] == plain[2:] != formula[2:]
 
 
 @pytest.mark.full
-def test_an_svg_is_in_pixels_and_its_words_fit_their_boxes_in_any_font(tmp_path):
+def test_svg_text_fits_its_boxes(tmp_path):
     title = "A title that is too long for one row of a picture of this size, and so it stands in several rows, < & >"
     file = viz.show(impact(), path=tmp_path / "a.svg", title=title, size=(500, 400))
     root = ElementTree.parse(file).getroot()
     assert (root.get("width"), root.get("height"), root.get("viewBox")) == ("500", "400", "0 0 500 400")
-    rows = [each for each in root.iter() if each.tag.endswith("text")]
+    rows = [element for element in root.iter() if element.tag.endswith("text")]
     words = [row.text for row in rows]
     assert not any("\n" in row for row in words)
     assert " ".join(words[: words.index(next(row for row in words if row.startswith("First")))]) == title
@@ -349,20 +349,20 @@ gk.viz.drag(gk.Sphere(1), gk.Box((1, 1, 1)), path=folder + "/d.png").plotter.clo
 
 
 @pytest.mark.full
-def test_pictures_are_drawn_in_silence(tmp_path):
-    """Neither VTK nor what meshes are cut by has a word to say, nor at the end of the program."""
+def test_drawing_prints_nothing(tmp_path):
+    """VTK and the mesh libraries print nothing, not even when the program ends."""
     done = subprocess.run([sys.executable, "-c", QUIET, str(tmp_path)], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_what_takes_long_is_told_and_what_does_not_is_not(monkeypatch):
+def test_only_long_tasks_report_progress(monkeypatch):
     task, clock = "drawing picture", iter(np.arange(0.0, 100.0, 0.9))
     monkeypatch.setattr(image_files, "monotonic", lambda: float(next(clock)))
-    told = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", told)
+    output = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", output)
     assert list(image_files.telling(task, range(5), 5)) == [0, 1, 2, 3, 4]
-    assert told.getvalue() == f"gjk3d: {task} 3 of 5\n"
+    assert output.getvalue() == f"gjk3d: {task} 3 of 5\n"
     monkeypatch.setattr(image_files, "monotonic", lambda: 0.0)
     assert list(image_files.telling(task, range(5), 5)) == [0, 1, 2, 3, 4]
-    assert told.getvalue().count("\n") == 1
+    assert output.getvalue().count("\n") == 1

@@ -1,10 +1,10 @@
-"""Every kind of thing finds its drawing, and the drawing has what the thing has, where it is."""
+"""Drawings of every kind of object, and the options of show and plot."""
 
 import numpy as np
 import pytest
 import pyvista
 import trimesh
-from answers import SHAPES, apart, deep, pose
+from answers import SHAPES, overlapping, pose, separated
 from PIL import Image
 from pyvista.plotting.renderer import view_vectors
 from scipy.spatial.transform import RigidTransform
@@ -21,7 +21,7 @@ from gjk3d.viz.picture import Look, drawing_as_asked
 from tests.viz import sentences
 
 
-def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
+def test_subclasses_are_drawn_as_base_and_typos_raise():
     class Ball(gk.Sphere):
         pass
 
@@ -34,7 +34,7 @@ def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_shape_by_itself(name):
+def test_single_shape_is_drawn(name):
     image, plotter = picture(SHAPES[name], opacity=1.0)
     assert image.std() > 5.0
     assert share(image, ORANGE) > (0.0005 if name in ("point", "segment") else 0.01)
@@ -42,7 +42,7 @@ def test_a_shape_by_itself(name):
 
 
 @pytest.mark.full
-def test_ghosts_are_at_their_poses_and_fainter():
+def test_ghosts_have_their_poses_and_are_fainter():
     poses = np.stack([pose(x, 0, 0) for x in (0.0, 3.0, 6.0)])
     drawing = drawing_of(gk.Box((1, 1, 1)), Style(pose=poses))
     assert [item.vertices.mean(axis=0).round(9).tolist() for item in drawing.items] == [[0, 0, 0], [3, 0, 0], [6, 0, 0]]
@@ -50,12 +50,12 @@ def test_ghosts_are_at_their_poses_and_fainter():
     assert first < second < 0.5 < last
     image, plotter = picture(gk.Box((1, 1, 1)), pose=poses)
     rows = [[int(float(x)) for x in pixel_of(plotter, (x, -0.5, 0.25))] for x in (0.0, 3.0, 6.0)]
-    blue = [image[r - 3 : r + 4, c - 3 : c + 4, 2].mean() for r, c in rows]  # orange has none
+    blue = [image[r - 3 : r + 4, c - 3 : c + 4, 2].mean() for r, c in rows]  # orange has no blue
     assert blue[0] > blue[1] > blue[2] + 30
     plotter.close()
 
 
-def test_of_very_many_poses_some_are_drawn_and_said():
+def test_only_some_of_many_poses_are_drawn():
     poses = np.tile(np.eye(4), (200, 1, 1))
     poses[:, 0, 3] = np.arange(200)
     drawing = drawing_of(gk.Sphere(0.4), Style(pose=poses))
@@ -65,9 +65,9 @@ def test_of_very_many_poses_some_are_drawn_and_said():
 
 
 @pytest.mark.full
-def test_a_list_of_shapes_with_poses_has_a_colour_for_each():
-    things = [(gk.Box((1, 1, 1)), pose(-2, 0, 0)), (gk.Sphere(0.6), RigidTransform.from_translation((2, 0, 0)))]
-    image, plotter = picture(things, opacity=1.0)
+def test_shapes_of_a_list_have_different_colors():
+    shapes = [(gk.Box((1, 1, 1)), pose(-2, 0, 0)), (gk.Sphere(0.6), RigidTransform.from_translation((2, 0, 0)))]
+    image, plotter = picture(shapes, opacity=1.0)
     width = image.shape[1]
     assert share(image[:, : width // 2], ORANGE) > 0.02 > share(image[:, width // 2 :], ORANGE)
     assert share(image[:, width // 2 :], GREEN) > 0.02
@@ -77,7 +77,7 @@ def test_a_list_of_shapes_with_poses_has_a_colour_for_each():
     np.testing.assert_allclose(single.ball[0], (5, 0, 0), atol=1e-9)
 
 
-def test_a_half_space_in_a_list_lies_under_the_rest():
+def test_half_space_in_a_list_is_drawn_below_others():
     drawing = drawing_of([gk.Halfspace((0, 0, 1), 0.0), (gk.Sphere(0.5), pose(7, 7, 0.5))])
     center, radius = drawing.ball
     np.testing.assert_allclose(center, (7, 7, 0.5), atol=1e-9)
@@ -88,7 +88,7 @@ def test_a_half_space_in_a_list_lies_under_the_rest():
 
 
 @pytest.mark.full
-def test_plot_adds_to_a_plotter_and_frames_all_of_it():
+def test_plot_adds_to_plotter_and_frames_everything():
     plotter = viz.plot(gk.Box((1, 1, 1)), off_screen=True, pose=pose(-4, 0, 0), opacity=1.0)
     assert isinstance(plotter, pyvista.Plotter)
     assert viz.plot(gk.Sphere(0.5), plotter, pose=pose(4, 0, 0), colors="#009E73", opacity=1.0) is plotter
@@ -102,20 +102,20 @@ def test_plot_adds_to_a_plotter_and_frames_all_of_it():
     plotter.close()
 
 
-def test_answers_in_a_list_are_drawn_each():
-    drawing = drawing_of([apart(), deep()])
+def test_every_result_of_a_list_is_drawn():
+    drawing = drawing_of([separated(), overlapping()])
     assert sum(item.look == MARK for item in drawing.items) == sum(
-        item.look == MARK for x in (apart(), deep()) for item in drawing_of(x).items
+        item.look == MARK for x in (separated(), overlapping()) for item in drawing_of(x).items
     )
 
 
 @pytest.mark.full
-def test_an_overlap_is_not_striped_by_the_shapes_around_it():
+def test_overlap_is_drawn_without_stripes():
     a, place = gk.Box((1, 1, 1)), pose(0.6, 0.2, 0.3)
     b = gk.ConvexHull(np.random.default_rng(3).normal(size=(30, 3)) * 0.5)
     part = gk.overlap(a, b, None, place)
     image, plotter = picture([part, a, (b, place)], opacity=(1.0, 0.25, 0.25))
-    top = part.points[np.abs(part.points[:, 2] - 0.5) < 1e-9]  # in the same plane as that of A
+    top = part.points[np.abs(part.points[:, 2] - 0.5) < 1e-9]  # coplanar with the top face of A
     assert len(top) > 2
     row, column = (int(float(x)) for x in pixel_of(plotter, top.mean(axis=0)))
     patch = image[row - 7 : row + 8, column - 7 : column + 8].reshape(-1, 3)
@@ -123,7 +123,7 @@ def test_an_overlap_is_not_striped_by_the_shapes_around_it():
     plotter.close()
 
 
-def test_axes_of_a_pose():
+def test_axes_option_draws_axes_at_the_pose():
     drawing = drawing_of(gk.Sphere(1.0), Style(pose=pose(1, 2, 3)), axes=True)
     tips = [item.vertices for item in drawing.items if item.look == MARK]
     for k, color in enumerate(("#D55E00", "#009E73", "#0072B2")):
@@ -133,8 +133,8 @@ def test_axes_of_a_pose():
     assert len(tips) == 6
 
 
-def test_what_is_derived_from_a_kind_is_drawn_as_that_kind(tmp_path):
-    """Nothing asks what a class is called: a user's own point cloud, grid, box and report are such as theirs."""
+def test_user_subclasses_are_drawn_as_their_base(tmp_path):
+    """Drawing does not compare class names, so subclasses of clouds, grids, boxes and reports look as their base."""
     kinds = {}
     for base in (gk.PointCloud, gk.VoxelGrid, gk.AABB, gk.clash.Report):
         kinds[base] = type("Mine", (base,), {"__slots__": ()} if hasattr(base, "__slots__") else {})
@@ -157,7 +157,7 @@ def test_what_is_derived_from_a_kind_is_drawn_as_that_kind(tmp_path):
 # --- to pyvista ---------------------------------------------------------------------------------------------------
 
 
-def test_other_solids_to_pyvista():
+def test_to_pyvista_converts_nonconvex_bodies():
     place = pose(3, -2, 1, (0.3, 0.4, 0.5))
     grid = gk.VoxelGrid(np.ones((2, 3, 4)), 0.5)
     assert viz.to_pyvista(grid, place).volume == pytest.approx(24 * 0.125)
@@ -169,8 +169,8 @@ def test_other_solids_to_pyvista():
     assert ground.area == pytest.approx(1.0 * 2.0)
 
 
-def test_an_answer_to_pyvista_is_all_its_picture_holds():
-    result = apart()
+def test_to_pyvista_of_result_contains_all_items():
+    result = separated()
     blocks = viz.to_pyvista(result)
     assert isinstance(blocks, pyvista.MultiBlock)
     assert blocks["A"].volume == pytest.approx(8.0)
@@ -184,7 +184,7 @@ def test_an_answer_to_pyvista_is_all_its_picture_holds():
         viz.to_pyvista(gk.Sphere(1), levl=3)
 
 
-def test_rays_know_where_they_were_cast_from():
+def test_ray_hits_contain_origin_and_direction():
     ball, ways = gk.Sphere(1), [(-1, 0, 0), (0, 2, 0)]
     scene = gk.Scene()
     scene.add("ball", ball)
@@ -194,23 +194,23 @@ def test_rays_know_where_they_were_cast_from():
         assert hits[1].direction.tolist() == [0, 1, 0]
         drawing = drawing_of(hits, of=ball)
         assert drawing.words == [sentences.RAYS.format(1, 2)]
-    one = gk.raycast(ball, (3, 0, 0), (-4, 0, 0))
-    assert (one.origin.tolist(), one.direction.tolist()) == ([3, 0, 0], [-1, 0, 0])
-    assert drawing_of(one).words[0].startswith("Hit at 2")
+    single = gk.raycast(ball, (3, 0, 0), (-4, 0, 0))
+    assert (single.origin.tolist(), single.direction.tolist()) == ([3, 0, 0], [-1, 0, 0])
+    assert drawing_of(single).words[0].startswith("Hit at 2")
 
 
-def test_what_does_not_carry_its_shapes_says_what_to_pass():
+def test_results_without_shapes_name_the_missing_option():
     a, b, at = gk.Box((1, 1, 1)), gk.Sphere(1), pose(3, 0, 0)
-    asked = r"viz.show\(result, of=\(a, b\)\).*of=\(a, b, pose_a, pose_b\)"
-    with pytest.raises(TypeError, match=f"Axis.*separating_axis.*{asked}$"):
+    call = r"viz.show\(result, of=\(a, b\)\).*of=\(a, b, pose_a, pose_b\)"
+    with pytest.raises(TypeError, match=f"Axis.*separating_axis.*{call}$"):
         viz.show(gk.separating_axis(a, a, None, at))
     result = gk.signed_distance(a, b, None, at)
-    with pytest.raises(TypeError, match=f"Gradient.*{asked}.*of=result$"):
+    with pytest.raises(TypeError, match=f"Gradient.*{call}.*of=result$"):
         viz.show(gk.gradient(result))
     assert drawing_of(gk.gradient(result), of=result).items
 
 
-def test_a_mesh_of_trimesh_is_drawn_as_one_of_pyvista():
+def test_trimesh_mesh_is_drawn():
     ring = trimesh.creation.torus(3, 1)
     drawing = drawing_of(ring)
     np.testing.assert_allclose(drawing.items[0].vertices, ring.vertices)
@@ -219,13 +219,13 @@ def test_a_mesh_of_trimesh_is_drawn_as_one_of_pyvista():
     assert viz.to_pyvista(ring).n_cells == len(ring.faces)
 
 
-def test_what_has_no_picture_says_what_to_draw_instead():
+def test_undrawable_objects_name_an_alternative():
 
     ring = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     report = gk.clash.check(gk.clash.Assembly.of({"a": ring, "b": ring}))
     with pytest.raises(TypeError, match=r"Clash.*viz\.show\(report, clash=k\).*clash=finding\.id"):
         viz.show(report.clashes[0])
-    assert drawing_of(report, clash=report.clashes[0].id).items  # as it says
+    assert drawing_of(report, clash=report.clashes[0].id).items  # the call that the message names
     checker = gk.robot.Checker(gk.robot.Robot.example())
     with pytest.raises(TypeError, match=r"RobotClearance.*viz\.show\(checker, q=q\)"):
         drawing_of(checker.clearance([0.0, 0.0]))
@@ -235,17 +235,17 @@ def test_what_has_no_picture_says_what_to_draw_instead():
         viz.show([])
 
 
-def test_volumes_in_a_list_have_a_colour_each():
+def test_volumes_of_a_list_have_different_colors():
     shape = gk.Cone(1, 2)
     volumes = [gk.obb(shape), gk.aabb(shape), gk.bounding_sphere(shape)]
-    for things in (volumes, [shape, *volumes]):
-        drawing = drawing_of(things)
-        assert len({color for _, color in drawing.keys}) == len(things)
+    for objects in (volumes, [shape, *volumes]):
+        drawing = drawing_of(objects)
+        assert len({color for _, color in drawing.keys}) == len(objects)
         assert {item.color for item in drawing.items} == {color for _, color in drawing.keys}
     assert [color for _, color in drawing_of(volumes, Style(colors=("red", "blue"))).keys] == ["red", "blue", "red"]
 
 
-def test_rays_have_other_colours_than_the_scene_they_are_cast_at():
+def test_rays_and_scene_have_different_colors():
     scene = gk.Scene()
     for k in range(3):
         scene.add(f"box {k}", gk.Box((1, 1, 1)), pose=pose(0.9 * k * (k < 2) + 5 * (k == 2), 0, 0))
@@ -265,7 +265,7 @@ def test_named_meshes_keep_their_names(tmp_path):
     assert "</b> ant<br>" in page
 
 
-def test_planes_shells_and_grounds_with_a_bottom_are_drawn():
+def test_planes_shells_and_solid_grounds_are_drawn():
     sheet = gk.Mesh([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], [(0, 1, 2), (0, 2, 3)])
     shell, slab = gk.Shell(sheet, 0.5), gk.HeightField(np.zeros((3, 4)), (1.0, 0.5), bottom=-1.0)
     drawing = drawing_of([gk.Plane((0, 0, 1), 0.25), shell, slab])
@@ -274,11 +274,11 @@ def test_planes_shells_and_grounds_with_a_bottom_are_drawn():
     assert thin.bounds[4:] == (0.25, 0.25)
     assert viz.to_pyvista(slab).is_manifold
     assert viz.to_pyvista(shell).is_manifold
-    for thing in (shell, slab, gk.Sphere(1)):
-        assert drawing_of(gk.signed_distance(gk.Plane((0, 0, 1), 0.1), thing)).items
+    for body in (shell, slab, gk.Sphere(1)):
+        assert drawing_of(gk.signed_distance(gk.Plane((0, 0, 1), 0.1), body)).items
 
 
-def test_a_mesh_is_told_with_its_size_in_the_unit_it_is_read_in():
+def test_mesh_caption_has_size_in_millimetres():
     block = gk.Mesh(*gk.Box((0.1, 0.2, 0.05)).surface()[:2], name="block", unit="meters")
     name, size = drawing_of(block).words
     assert name == "block"
@@ -286,7 +286,7 @@ def test_a_mesh_is_told_with_its_size_in_the_unit_it_is_read_in():
     assert drawing_of(gk.Box((1, 2, 3))).words == ["Box(extents=[1.0, 2.0, 3.0])"]
 
 
-def test_pairs_of_a_scene_are_told_in_the_order_of_numbers():
+def test_pairs_of_scene_are_sorted_by_number():
     scene = gk.Scene()
     for k in (1, 2, 9, 10, 11):
         scene.add(f"ball {k}", gk.Sphere(0.6), gk.Motion(None, (k, 0, 0)).at(1))
@@ -305,27 +305,27 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_objects_of_pyvista_and_trimesh_are_drawn_alone_and_in_lists(name, tmp_path):
-    thing, count = FOREIGN[name]
-    for x in (thing, [thing, (gk.Sphere(1), None)]):
+def test_pyvista_and_trimesh_objects_are_drawn(name, tmp_path):
+    obj, count = FOREIGN[name]
+    for x in (obj, [obj, (gk.Sphere(1), None)]):
         drawing = drawing_of(x)
-        assert len(drawing.items) == count + (x is not thing)
+        assert len(drawing.items) == count + (x is not obj)
         assert all(item.look == DOTS for item in drawing.items[:count]) == name.startswith("points")
-    assert viz.show(thing, path=tmp_path / "a.html").stat().st_size > 1000
+    assert viz.show(obj, path=tmp_path / "a.html").stat().st_size > 1000
 
 
 VIEWS = {"xy": ((0, 0, 1), (0, 1, 0)), "xz": ((0, -1, 0), (0, 0, 1)), "zy": ((-1, 0, 0), (0, 1, 0))}
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_have_the_names_of_pyvista(view):
-    drawing = drawing_as_asked(apart(), look=Look(view))
-    for value, expected, given in zip((drawing.view, drawing.up), VIEWS[view], view_vectors(view), strict=True):
+def test_view_names_match_pyvista(view):
+    drawing = drawing_as_asked(separated(), look=Look(view))
+    for value, expected, vector in zip((drawing.view, drawing.up), VIEWS[view], view_vectors(view), strict=True):
         np.testing.assert_array_equal(value, expected)
-        np.testing.assert_array_equal(value, given)
-    assert drawing_as_asked(apart(), look=Look(view, (1, 0, 0))).up.tolist() == [1, 0, 0]
+        np.testing.assert_array_equal(value, vector)
+    assert drawing_as_asked(separated(), look=Look(view, (1, 0, 0))).up.tolist() == [1, 0, 0]
     with pytest.raises(gk.errors.ShapeError, match=r"view is 'xyz', expected one of 'xy'.*Did you mean.*direction"):
-        drawing_as_asked(apart(), look=Look("xyz"))
+        drawing_as_asked(separated(), look=Look("xyz"))
 
 
 @pytest.mark.parametrize(
@@ -339,30 +339,30 @@ def test_views_have_the_names_of_pyvista(view):
         ("transparent", "transparent_background="),
     ],
 )
-def test_an_option_of_another_library_names_ours(option, cure):
+def test_options_of_other_libraries_name_ours(option, cure):
     for call in (viz.show, viz.plot):
         with pytest.raises(TypeError, match=rf"'{option}'.*{cure}"):
-            call(apart(), **{option: 1})
+            call(separated(), **{option: 1})
 
 
-def test_a_dark_background_has_light_text_and_signs():
-    drawing = drawing_as_asked(apart(), look=Look(background="#202830"))
+def test_dark_background_has_light_text_and_signs():
+    drawing = drawing_as_asked(separated(), look=Look(background="#202830"))
     assert drawing.ink == PALE
     assert INK not in {item.color for item in drawing.items} | {color for _, color in drawing.keys}
-    assert drawing_as_asked(apart(), look=Look(background="white")).ink == INK
+    assert drawing_as_asked(separated(), look=Look(background="white")).ink == INK
 
 
-def test_the_length_of_axes_is_not_the_size_of_the_picture(tmp_path):
+def test_length_and_size_options_are_independent(tmp_path):
     drawing = drawing_of(np.eye(4), length=0.3)
     assert np.abs(drawing.items[0].vertices).max() < 0.31
     assert viz.show(np.eye(4), length=0.3, size=(300, 200), path=tmp_path / "a.html").exists()
 
 
-def test_a_second_result_in_a_panel_has_its_own_colours_letters_and_legend():
-    panel, other = Drawing(), gk.signed_distance(gk.Cone(1, 1), gk.Sphere(1), pose(0, 9, 0), pose(5, 9, 0))
-    panel.join(drawing_of(apart()))
+def test_second_result_has_its_own_colors_and_letters():
+    panel, second = Drawing(), gk.signed_distance(gk.Cone(1, 1), gk.Sphere(1), pose(0, 9, 0), pose(5, 9, 0))
+    panel.join(drawing_of(separated()))
     palette = PALETTE[2:] + PALETTE[:2]
-    panel.join(drawing_of(other, Style(palette=palette, names=("A top", "ball"))))
+    panel.join(drawing_of(second, Style(palette=palette, names=("A top", "ball"))))
     keys = dict(panel.keys)
     assert [keys[text] for text in keys if text[1:3] == "  "] == [*PALETTE[:4]]
     assert [text for text in keys if text[0] in "CD"] == ["C  A top", "D  ball"]
@@ -370,29 +370,29 @@ def test_a_second_result_in_a_panel_has_its_own_colours_letters_and_legend():
     assert [line[:9] for line in panel.words if ":" in line and "proven" not in line] == ["A and B: ", "C and D: "]
     low, high = panel.framed.min(axis=0), panel.framed.max(axis=0)
     center, radius = panel.ball
-    assert np.linalg.norm(high - low) <= 2.0 * radius  # all of both is in the picture
+    assert np.linalg.norm(high - low) <= 2.0 * radius  # the ball contains both results
     np.testing.assert_allclose(center, (low + high) / 2)
 
 
-def test_a_ball_that_the_caller_looks_at_stays():
+def test_joining_a_drawing_keeps_the_focus():
     panel = Drawing()
-    panel.join(drawing_as_asked(apart(), look=Look(focus=((1, 2, 3), 4.0))))
+    panel.join(drawing_as_asked(separated(), look=Look(focus=((1, 2, 3), 4.0))))
     panel.join(drawing_of(gk.Sphere(9)))
     assert panel.ball[1] == 4.0
 
 
-def test_blocks_of_a_distance_have_the_names_of_its_fields():
-    names = viz.to_pyvista(deep()).keys()
+def test_distance_blocks_are_named_after_fields():
+    names = viz.to_pyvista(overlapping()).keys()
     assert {"A", "B", "normal", "separation_vector", "point_a", "point_b", "overlap volume"} <= set(names)
     assert not any(name.startswith("mark") for name in names)
-    assert "gap" in viz.to_pyvista(apart()).keys()  # noqa: SIM118 - keys are names
+    assert "gap" in viz.to_pyvista(separated()).keys()  # noqa: SIM118 - keys are names
 
 
 @pytest.mark.full
-def test_files_of_plot_hold_everything_in_the_plotter(tmp_path):
+def test_plot_files_contain_everything_in_the_plotter(tmp_path):
     plotter = viz.plot(gk.Sphere(1), path=tmp_path / "one.png", size=(300, 200))
     assert Image.open(tmp_path / "one.png").size == (300, 200)
-    plotter.add_mesh(pyvista.Cube(center=(9, 0, 0)))  # the camera shows it after the next object
+    plotter.add_mesh(pyvista.Cube(center=(9, 0, 0)))  # the camera frames it when the next object is added
     viz.plot(gk.Point((0, 0, 3)), plotter, path=tmp_path / "all.html")
     text = (tmp_path / "all.html").read_text()
     for color, name in zip(PALETTE, ("Sphere(radius=1.0)", "Point"), strict=False):
@@ -406,20 +406,20 @@ def test_files_of_plot_hold_everything_in_the_plotter(tmp_path):
 
 
 @pytest.mark.full
-def test_a_picture_without_background_is_clear_where_nothing_is(tmp_path):
-    viz.show(apart(), path=tmp_path / "clear.png", transparent_background=True)
+def test_transparent_background_has_zero_alpha(tmp_path):
+    viz.show(separated(), path=tmp_path / "clear.png", transparent_background=True)
     alpha = np.asarray(Image.open(tmp_path / "clear.png"))[..., 3]
     assert (alpha[-5:] == 0).all()
     assert (alpha > 0).mean() > 0.1
-    viz.show(apart(), path=tmp_path / "dark.png", background="#102030")
+    viz.show(separated(), path=tmp_path / "dark.png", background="#102030")
     assert np.asarray(Image.open(tmp_path / "dark.png"))[-1, -1].tolist() == [16, 32, 48]
     with pytest.raises(ValueError, match=r"\.jpg.*transparency.*\.png"):
-        viz.show(apart(), path=tmp_path / "clear.jpg", transparent_background=True)
+        viz.show(separated(), path=tmp_path / "clear.jpg", transparent_background=True)
 
 
 @pytest.mark.full
-def test_text_has_a_halo_instead_of_a_box_and_only_over_bodies(tmp_path):
-    plotter = viz.plot(apart(), off_screen=True)
+def test_text_over_bodies_has_a_halo(tmp_path):
+    plotter = viz.plot(separated(), off_screen=True)
     names = [name for name in plotter.renderer.actors if name.startswith(("gjk3d line", "gjk3d key"))]
     assert names
     assert not any(name.startswith("gjk3d halo") for name in plotter.renderer.actors)
@@ -435,12 +435,12 @@ def test_text_has_a_halo_instead_of_a_box_and_only_over_bodies(tmp_path):
     left, low = actors["gjk3d line 0"].GetActualPositionCoordinate().GetComputedViewportValue(plotter.renderer)
     around = image[-low - 30 : -low + 2, left : left + 60].reshape(-1, 3)
     assert (around.min(axis=1) > 250).mean() > 0.1  # the halo
-    assert (around.max(axis=1) < 60).mean() > 0.02  # the letters on it
+    assert (around.max(axis=1) < 60).mean() > 0.02  # the letters
     plotter.close()
     viz.show(gk.Sphere(1), path=tmp_path / "over.svg", **options)
     text = (tmp_path / "over.svg").read_text()
     assert 'stroke="#ffffff"' in text
-    assert text.count("sphere") == text.count(">sphere")  # the copies are not in the file
+    assert text.count("sphere") == text.count(">sphere")  # the file does not contain the copies of the halo
     plotter.close()
 
 
@@ -469,16 +469,20 @@ def test_text_has_a_halo_instead_of_a_box_and_only_over_bodies(tmp_path):
         ({"transparent_background": "no"}, ["transparent_background", "'no'", "True or False"]),
     ],
 )
-def test_a_wrong_value_of_an_option_is_named_with_those_that_are_accepted(options, fragments, tmp_path):
+def test_invalid_options_name_accepted_values(options, fragments, tmp_path):
     ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
     with pytest.raises((TypeError, ValueError)) as error:
         gk.viz.show(ring, path=tmp_path / "a.html", **options)
     assert_names(error.value, *fragments)
 
 
-def test_options_of_pairs_lists_and_rays_are_checked_by_their_number_of_bodies(tmp_path):
+def test_options_that_do_not_fit_the_object_raise(tmp_path):
     path = tmp_path / "a.html"
-    for drawn, names in ((apart(), "abc"), ([gk.Sphere(1), gk.Sphere(2)], "abc"), ((gk.Sphere(1), np.eye(4)), "ab")):
+    for drawn, names in (
+        (separated(), "abc"),
+        ([gk.Sphere(1), gk.Sphere(2)], "abc"),
+        ((gk.Sphere(1), np.eye(4)), "ab"),
+    ):
         with pytest.raises(ValueError, match="names has"):
             gk.viz.show(drawn, path=path, names=tuple(names))
     ray = gk.raycast(gk.Sphere(1), (0, 0, 5), (0, 0, -1))
@@ -486,12 +490,12 @@ def test_options_of_pairs_lists_and_rays_are_checked_by_their_number_of_bodies(t
         gk.viz.show(ray, image=True, path=path)
 
 
-def test_a_wrong_unit_model_length_or_number_of_ghosts_is_named():
+def test_invalid_drawing_options_raise():
     impact = gk.shapecast(gk.Sphere(0.5), gk.Sphere(0.5), (4, 0, 0), None, pose(3, 0, 0))
     for drawn, option, value, rule in (
-        (apart(), "unit", 3, "a text"),
-        (apart(), "surfaces", (None,), "a pair, each a Mesh or None"),
-        (apart(), "surfaces", (None, 3), "a pair, each a Mesh or None"),
+        (separated(), "unit", 3, "a text"),
+        (separated(), "surfaces", (None,), "a pair, each a Mesh or None"),
+        (separated(), "surfaces", (None, 3), "a pair, each a Mesh or None"),
         (np.eye(4), "length", 0, "more than 0"),
         (np.eye(4), "length", "a", "a real number"),
         (impact, "ghosts", 2.5, "a whole number of at least 1"),
@@ -501,10 +505,10 @@ def test_a_wrong_unit_model_length_or_number_of_ghosts_is_named():
             drawing_of(drawn, **{option: value})
         assert_names(error.value, option, str(value), rule)
     with pytest.raises(TypeError, match="unit is 3, expected a text"):
-        viz.explain(apart(), unit=3)
+        viz.explain(separated(), unit=3)
 
 
-def test_a_scene_names_its_margin_and_one_colour_is_that_of_colliding_objects():
+def test_scene_caption_and_colors_use_the_margin():
     scene = gk.Scene()
     for k, x in enumerate((0.0, 1.5, 9.0)):
         scene.add(f"box {k}", gk.Box((1, 1, 1)), pose(x, 0, 0))
@@ -520,9 +524,9 @@ def test_a_scene_names_its_margin_and_one_colour_is_that_of_colliding_objects():
 
 
 @pytest.mark.parametrize("theme", ["DarkTheme", "DocumentTheme"])
-def test_ink_follows_the_background_of_the_plotter_it_is_drawn_into(theme):
+def test_text_color_follows_plotter_background(theme):
     plotter = pyvista.Plotter(off_screen=True, theme=getattr(pyvista.themes, theme)())
-    viz.plot(apart(), plotter)
+    viz.plot(separated(), plotter)
     expected = PALE if theme == "DarkTheme" else INK
     assert drawn_in(plotter).ink == expected
     assert plotter.renderer.actors["gjk3d line 0"].prop.color == pyvista.Color(expected)
@@ -531,7 +535,7 @@ def test_ink_follows_the_background_of_the_plotter_it_is_drawn_into(theme):
     plotter.close()
 
 
-def test_blocks_of_pyvista_and_geometries_of_trimesh_keep_their_names():
+def test_pyvista_blocks_and_trimesh_geometries_keep_names():
     blocks = pyvista.MultiBlock({"lid": pyvista.Sphere(), "pot": pyvista.Cube()})
     assert [text for text, _ in drawing_of(blocks).keys] == ["lid", "pot"]
     assert [text for text, _ in drawing_of(pyvista.MultiBlock([pyvista.Cube()])).keys] == ["Poly data"]
@@ -541,7 +545,7 @@ def test_blocks_of_pyvista_and_geometries_of_trimesh_keep_their_names():
     assert [text for text, _ in drawing_of(scene, Style(names=("mine",))).keys] == ["mine"]
 
 
-def test_captions_of_a_mesh_and_of_a_slice_beside_it():
+def test_captions_of_mesh_with_and_without_slice():
     ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
     words = drawing_of(ring).words
     assert sum(line.count("triangles") for line in words) == 1
@@ -549,20 +553,20 @@ def test_captions_of_a_mesh_and_of_a_slice_beside_it():
     assert drawing_of(ring, slice="xy").words == words
 
 
-def test_thousands_of_rays_are_faint_and_those_that_miss_more():
+def test_many_rays_are_faint_and_misses_fainter():
     directions = np.random.default_rng(0).normal(size=(4800, 3)) * (0.2, 0.2, 1.0)
     hits = gk.raycast(gk.Sphere(1), (0, 0, 5), directions)
     hit, missed = [item for item in drawing_of(hits).items if item.look == LINES]
     assert 0.0 < missed.opacity < hit.opacity < 0.2
 
 
-def test_every_swept_link_has_another_colour():
+def test_swept_links_have_different_colors():
     pieces = tuple(gk.robot.SweptPiece(f"link {k}", gk.Box((1, 1, 1)), 0.0, 1.0) for k in range(8))
     keys = drawing_of(gk.robot.SweptVolume(pieces, 0.0)).keys
     assert len({color for _, color in keys}) == 8
 
 
-def test_a_large_volume_is_written_without_a_power_of_ten():
+def test_large_volume_is_printed_without_exponent():
     box = gk.aabb(gk.Box((1234.5, 1000, 1000)))
     assert drawing_of(box).words[0].endswith("volume 1,234,500,000 cubic units")
     assert drawing_of(gk.aabb(gk.Box((1, 2, 3)))).words[0].endswith("volume 6 cubic units")

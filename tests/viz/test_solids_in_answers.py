@@ -1,4 +1,4 @@
-"""Answers about clouds, compounds, grids and height fields are drawn as the solids are by themselves."""
+"""Results about clouds, compounds, grids and height fields draw these bodies as single bodies are drawn."""
 
 import numpy as np
 import pytest
@@ -20,37 +20,37 @@ SOLIDS = {
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_the_closest_pair_and_the_contacts_of_a_scene(name):
+def test_scene_results_draw_nonconvex_bodies(name):
     solid, place = SOLIDS[name], pose(0.5, 0, 2.5)
     scene = gk.Scene()
     scene.add("solid", solid, pose=place)
     scene.add("box", gk.Box((1, 1, 1)))
-    for found in (scene.closest(within=30), scene.contacts(within=30)):
-        drawing = drawing_of(found)
-        body = next(item for item in drawing.items if item.name == "AB"[found[0][1] == "solid"])
+    for result in (scene.closest(within=30), scene.contacts(within=30)):
+        drawing = drawing_of(result)
+        body = next(item for item in drawing.items if item.name == "AB"[result[0][1] == "solid"])
         shape = surface_of(solid)[0]  # a height field has no bounds
         low, high = shape.min(axis=0) + place[:3, 3], shape.max(axis=0) + place[:3, 3]
-        reach = 0.05  # of signs that stand for points
+        reach = 0.05  # radius of the signs for points
         assert (np.abs(body.vertices.min(axis=0) - low) < reach).all()
         assert (np.abs(body.vertices.max(axis=0) - high) < reach).all()
         assert len(body.faces)
 
 
-def test_small_balls_have_no_edges_that_would_hide_their_colour(rng):
+def test_small_balls_have_no_edges(rng):
     many = gk.PointCloud(rng.uniform(-1, 1, (300, 3)), 0.02)
     assert len(shade(*surface_of(many)).edges) == 0
-    one = gk.PointCloud([(1, 2, 3)], 0.0)
-    assert solid_surface(one)[0].tolist() == [[1, 2, 3]]
+    single = gk.PointCloud([(1, 2, 3)], 0.0)
+    assert solid_surface(single)[0].tolist() == [[1, 2, 3]]
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_single_questions_about_solids(name):
+def test_results_of_nonconvex_bodies_are_drawn(name):
     solid, ball = SOLIDS[name], gk.Sphere(0.3)
     motion = gk.Motion(pose(0.5, 0.4, 5), (0, 0, -9), (0, 0, 1))
-    for answer in (
+    for result in (
         gk.time_of_impact(solid, ball, None, motion), gk.time_of_impact(ball, solid, motion),
         gk.contact(solid, ball, None, pose(0.5, 0.4, 1.5), within=3.0),
         gk.signed_distance(solid, ball, None, pose(0, 0, 3)),
     ):  # fmt: skip
-        drawing = drawing_of(answer)
+        drawing = drawing_of(result)
         assert sum(len(item.faces) > 0 for item in drawing.items) >= 2

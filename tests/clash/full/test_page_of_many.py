@@ -1,4 +1,4 @@
-"""A page of 100 000 findings in Chromium: what is not looked at stays packed, and all of it can be reached."""
+"""A page of 100 000 findings in Chromium: rows out of sight stay packed, and every row can be reached."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from words import assert_names
 from gjk3d.clash.page import write_page
 
 COUNT = 100_000
-PLACES = 11**3  #: of findings, which are half-way between cubes in a grid
-#: Counts the points that are drawn, of what is drawn the slowest without a GPU, and tells when a picture is begun.
+PLACES = 11**3  #: Number of places of findings, which are half-way between cubes of a grid.
+#: Counts the drawn points, the slowest part without a GPU, and records when a drawing context is created.
 COUNTING = """
 window.drawn = [];
 window.begun = [];
@@ -55,7 +55,7 @@ def page(report, tmp_path_factory):
 
 @pytest.fixture
 def browser(page):
-    """The page with nothing chosen and nothing filtered, touches included."""
+    """Reset the page: no selection, and no filter, touches included."""
     page.evaluate("document.querySelector('#clear').click()")
     page.evaluate("document.querySelector('#status').value = 'all'")
     page.evaluate("document.querySelector('#status').dispatchEvent(new Event('input'))")
@@ -66,7 +66,7 @@ def browser(page):
 
 
 def passing(report, kind, *words):
-    """Return which findings have this kind and all of these words, said anew in Python."""
+    """Return the indices of findings of this kind that contain all words, computed in Python."""
     return [
         k
         for k, clash in enumerate(report.clashes)
@@ -78,7 +78,7 @@ def passing(report, kind, *words):
     ]
 
 
-def whole(browser, index):
+def is_unpacked(browser, index):
     return browser.evaluate(f"Boolean(gjk3d.data.rows[{index}].whole)")
 
 
@@ -86,7 +86,7 @@ def first_in_sight(browser):
     return browser.evaluate("Number(document.querySelector('#rows tr[data-row]').dataset.row)")
 
 
-def test_the_table_does_not_wait_for_the_picture(browser):
+def test_table_is_filled_before_the_picture(browser):
     assert [state for state, _ in browser.begun] == ["complete"]
     assert browser.begun[0][1] > 10
 
@@ -96,8 +96,8 @@ def test_opening_draws_the_points_once(browser):
     assert 0.9 * PLACES < count <= PLACES
 
 
-def test_dots_that_worse_ones_hide_are_not_missed(browser):
-    """All of them, drawn over one another, are the same picture."""
+def test_hidden_dots_do_not_change_the_picture(browser):
+    """Drawing all dots on top of one another gives the same picture."""
     few = browser.picture()
     browser.evaluate(
         f"(() => {{ const {{ geometry }} = {DOTS}, {{ picture, scene, camera }} = clashStage;"
@@ -108,8 +108,8 @@ def test_dots_that_worse_ones_hide_are_not_missed(browser):
     assert (np.abs(browser.picture() - few).max(axis=-1) > 40).mean() < 1e-3
 
 
-def test_dots_in_sight_are_drawn_from_near_too(browser):
-    """Those at other places come and go with the camera."""
+def test_only_dots_in_view_are_drawn(browser):
+    """Only the dots within the view of the camera are drawn."""
     seen = []
     for at in ("0, 0, 0.1", "0, 0, 3", "9, 9, 9"):
         browser.evaluate(
@@ -122,8 +122,8 @@ def test_dots_in_sight_are_drawn_from_near_too(browser):
     assert seen[1:] == [0, 0]
 
 
-def test_many_points_are_small_ones(browser):
-    """All of them cover the picture four times at most, and a few are as large as ever."""
+def test_dots_shrink_with_their_number(browser):
+    """All dots together cover the picture at most four times; a few dots keep the full size."""
     size = f"{DOTS}.material.uniforms.size.value"
     wide, high = browser.evaluate("[clashStage.view.clientWidth, clashStage.view.clientHeight]")
     assert browser.evaluate(size) ** 2 * COUNT <= max(4 * wide * high, 16 * COUNT)
@@ -133,20 +133,20 @@ def test_many_points_are_small_ones(browser):
     assert browser.evaluate(size) == 13
 
 
-def test_scrolling_to_the_end_unpacks_what_is_there(browser, report):
+def test_scrolling_to_the_end_unpacks_last_rows(browser, report):
     assert browser.state("shown") == str(COUNT)
-    assert whole(browser, 0)
-    assert not whole(browser, COUNT - 1)
-    assert not whole(browser, COUNT // 2)
+    assert is_unpacked(browser, 0)
+    assert not is_unpacked(browser, COUNT - 1)
+    assert not is_unpacked(browser, COUNT // 2)
     browser.evaluate("(() => { const box = document.querySelector('#scroll'); box.scrollTop = box.scrollHeight; })()")
     browser.wait(f"gjk3d.data.rows[{COUNT - 1}].whole")
     last = browser.wait(f"document.querySelector('#row-{COUNT - 1} .right:not(.inside) div')?.innerText")
     assert last == f"{report.clashes[-1].distance:g}"
-    assert not whole(browser, COUNT // 2)
+    assert not is_unpacked(browser, COUNT // 2)
     assert browser.evaluate("document.querySelectorAll('#rows tr[data-row]').length") < 80
 
 
-def test_keys_reach_both_ends_and_names_stay_words(browser, report):
+def test_keys_reach_both_ends_and_names_are_escaped(browser, report):
     browser.key("End")
     assert browser.state("selected") == report.clashes[-1].id
     browser.wait("Boolean(document.querySelector('#detail .full'))")
@@ -165,7 +165,7 @@ def test_keys_reach_both_ends_and_names_stay_words(browser, report):
     assert browser.state("selected") == report.clashes[0].id
 
 
-def test_a_filter_finds_the_same_as_python(browser, report):
+def test_filter_equals_filter_in_python(browser, report):
     browser.evaluate("document.querySelector('[data-kind=touch]').click()")
     assert browser.state("shown") == str(len(passing(report, "touch")))
     browser.evaluate("document.querySelector('#search').focus()")
@@ -175,7 +175,7 @@ def test_a_filter_finds_the_same_as_python(browser, report):
     assert browser.state("shown") == str(len(wanted))
     assert first_in_sight(browser) == wanted[0]
     browser.evaluate("document.activeElement.blur()")
-    browser.evaluate("document.querySelector('[data-sort=severity]').click()")  # the mildest first
+    browser.evaluate("document.querySelector('[data-sort=severity]').click()")  # the least severe first
     try:
         assert first_in_sight(browser) == wanted[-1]
         browser.click(f"#row-{wanted[-1]}")
@@ -189,15 +189,17 @@ def test_a_filter_finds_the_same_as_python(browser, report):
         browser.evaluate("document.querySelector('[data-sort=severity]').click()")
 
 
-def test_a_browser_that_cannot_unpack_says_so(tmp_path):
+def test_browser_without_decompression_gets_a_message(tmp_path):
     if program() is None:
         pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
     browser = Browser(tmp_path / "profile")
     try:
         browser.before_scripts("delete window.DecompressionStream;")
         browser.open_plainly(write_page(three_cubes(), tmp_path / "a.html"))
-        said = browser.wait("!document.querySelector('#packed').hidden && document.querySelector('#packed').innerText")
-        assert_names(said, "DecompressionStream", "2023")
+        message = browser.wait(
+            "!document.querySelector('#packed').hidden && document.querySelector('#packed').innerText"
+        )
+        assert_names(message, "DecompressionStream", "2023")
         for index, kind, names in ((0, "hard", ["frame", "press/ram"]), (1, "clearance", ["press/ram", "press/pin"])):
             browser.key("ArrowDown")
             assert browser.state("selected") == three_cubes().clashes[index].id

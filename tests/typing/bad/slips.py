@@ -1,5 +1,5 @@
 # ruff: noqa: B018
-"""Slips that a type checker tells of, each on a line that says so."""
+"""Errors that a type checker must report. Each of these lines ends with an error comment."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def arguments() -> None:
     gk.Scene().add("box", "box")  # error
 
 
-def answers(checker: gk.robot.Checker) -> None:
+def results(checker: gk.robot.Checker) -> None:
     hit: NDArray[np.bool_] = gk.collide(box, ball)  # error
     far: float = gk.distance(box, ball)  # error
     gk.distance(box, ball).distance.tolist()  # error

@@ -1,4 +1,4 @@
-"""Pages of drawings: what they hold, that they reach for nothing, and how they look and react in a browser."""
+"""Pages of drawings: their contents, no external requests, and their look and controls in a browser."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from tests.viz import sentences
 BALLS = [(gk.Sphere(0.6), pose(-1.2, 0, 0)), (gk.Box((1, 1, 1)), pose(1.2, 0, 0))]
 
 
-def test_the_page_holds_the_items_where_they_are(tmp_path):
+def test_page_contains_items_at_their_poses(tmp_path):
     parsed = Page(viz.show(BALLS, path=tmp_path / "a.html", names=("ball", "box"), title="two bodies"))
     center, size = drawing_of(BALLS).ball
     scene = parsed.scene
@@ -32,7 +32,7 @@ def test_the_page_holds_the_items_where_they_are(tmp_path):
     assert [a["value"] for tag, a in parsed.tags if tag == "input"] == ["#E69F00", "#009E73"]
 
 
-def test_nothing_in_the_page_comes_from_elsewhere_and_names_do_no_harm(tmp_path):
+def test_page_is_self_contained_and_escapes_names(tmp_path):
     parsed = Page(viz.show(BALLS, path=tmp_path / "a.html", names=(EVIL, "@scene@"), title=EVIL))
     assert len(parsed.scripts) == 3
     assert EVIL not in parsed.source
@@ -49,14 +49,14 @@ def test_every_shape_has_a_page(tmp_path, name):
     assert "indices" in items[0]
 
 
-def test_too_many_triangles_are_left_out_and_said(tmp_path, monkeypatch):
+def test_bodies_above_triangle_limit_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "MAX_DRAWN", 100)
     parsed = Page(viz.show(BALLS, path=tmp_path / "a.html"))
     assert len(parsed.scene["items"]) == 1
     assert sentences.LEFT_OUT.format(1, 100) in parsed.text
 
 
-def test_a_page_needs_neither_opengl_nor_pyvista(tmp_path):
+def test_page_needs_neither_opengl_nor_pyvista(tmp_path):
     code = (
         "import sys, gjk3d as gk; gk.viz.show([gk.Sphere(1), gk.Box((3, 1, 1))], path=sys.argv[1]); "
         "print([m for m in ('pyvista', 'vtkmodules') if m in sys.modules])"
@@ -65,14 +65,14 @@ def test_a_page_needs_neither_opengl_nor_pyvista(tmp_path):
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
-def test_a_report_has_its_own_page(tmp_path):
+def test_page_of_report_equals_to_html(tmp_path):
     mesh = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     report = gk.clash.check(gk.clash.Assembly.of({"a": mesh, "b": mesh.placed(pose(0.5, 0, 0))}))
     path = viz.show(report, path=tmp_path / "a.html")
     assert path.read_bytes() == report.to_html(tmp_path / "b.html").read_bytes()
 
 
-def test_chromium_draws_the_page_and_hides_what_is_unticked(tmp_path):
+def test_chromium_hides_unticked_objects(tmp_path):
     scene = gk.Scene()
     for k in range(3):
         scene.add(f"ball {k}", gk.Sphere(0.6), pose(1.1 * k + (0.6 if k == 2 else 0), 0, 0))
@@ -87,8 +87,8 @@ def test_chromium_draws_the_page_and_hides_what_is_unticked(tmp_path):
     assert vivid(path, "all.png") > 0.05
     _, dom = browse(path, tmp_path, "--dump-dom")
     assert 'data-state="drawn"' in dom
-    assert dom.count('<span class="label"') == 3  # the names of the balls
-    # the same page, told to untick the first box: its policy must know the script
+    assert dom.count('<span class="label"') == 3  # one label for each ball
+    # the same page with a script that unticks the first box; the policy needs the hash of that script
     script = template("gjk3d", "viewer.js") + template("gjk3d.viz", "picture.js") + template("gjk3d.viz", "names.js")
     style = template("gjk3d", "page.css") + template("gjk3d.viz", "picture.css")
     pressing = script + "document.querySelector('#keys input').click();"

@@ -1,4 +1,4 @@
-"""The page's own GJK, run in Chromium against the kernels: bits of a distance, and whether two meet."""
+"""GJK and EPA of the page, run in Chromium and compared with the kernels."""
 
 import json
 import re
@@ -36,14 +36,14 @@ def browser(tmp_path_factory):
     opened.close()
 
 
-def run(browser, asked, what):
-    """Return what an expression of the page's scripts makes of the pairs that answers are about."""
-    given = json.dumps([given_to(pair, Difference(pair)) for pair in asked])
-    return json.loads(browser.evaluate(f"(() => {{ const pairs = {given}; return JSON.stringify({what}); }})()"))
+def run(browser, results, what):
+    """Return the values of a JavaScript expression for the pairs of the results."""
+    data = json.dumps([given_to(pair, Difference(pair)) for pair in results])
+    return json.loads(browser.evaluate(f"(() => {{ const pairs = {data}; return JSON.stringify({what}); }})()"))
 
 
 def some(rng, k, scale):
-    """Return a shape given by its vertices or a simple support, some of them needles, plates and tiny."""
+    """Return a random shape, some of them flat, thin or tiny."""
     flat = rng.choice([1.0, 1.0, 1e-3, 1e-7], size=3)
     points = rng.normal(size=(rng.integers(4, 30), 3)) * flat * scale
     kinds = (
@@ -67,32 +67,32 @@ def pairs(count, kinds, seed):
         scale = 10.0 ** rng.uniform(-6, 6)
         a, b = (some(rng, int(rng.choice(kinds)), scale * rng.choice([1.0, 1.0, 1e-4])) for _ in range(2))
         at, away = scale * rng.normal(size=(2, 3))
-        there = at + away * rng.choice([0.0, 1e-9, 0.3, 1.0, 1.0, 2.0, 100.0])
-        out.append(gk.distance(a, b, pose(*at, rng.normal(size=3)), pose(*there, rng.normal(size=3))))
+        place_b = at + away * rng.choice([0.0, 1e-9, 0.3, 1.0, 1.0, 2.0, 100.0])
+        out.append(gk.distance(a, b, pose(*at, rng.normal(size=3)), pose(*place_b, rng.normal(size=3))))
     return out
 
 
-def numbers(browser, asked):
-    """Return the distances, bounds, sizes and flags of the page, and the ends of its loops."""
-    rows = run(browser, asked, RUN)
+def numbers(browser, results):
+    """Return the distances, bounds, sizes and flags of the page, and the end codes of its loops."""
+    rows = run(browser, results, RUN)
     return *np.array([row[:5] for row in rows], dtype=np.float64).T, [row[5:] for row in rows]
 
 
 @pytest.mark.parametrize(("kinds", "seed"), [(range(5), 1), (range(8), 2), (range(8), 22), (range(8), 26)])
-def test_a_thousand_pairs_have_the_distance_of_the_kernels(browser, kinds, seed):
-    asked = pairs(1000, kinds, seed)
-    distance, lower, upper, size, separated, _ = numbers(browser, asked)
-    kernel = np.array([r.distance for r in asked])
-    apart = np.array([r.lower > 0.0 for r in asked])
+def test_page_distances_equal_kernels(browser, kinds, seed):
+    results = pairs(1000, kinds, seed)
+    distance, lower, upper, size, separated, _ = numbers(browser, results)
+    kernel = np.array([r.distance for r in results])
+    disjoint = np.array([r.lower > 0.0 for r in results])
     assert (np.abs(np.maximum(distance, 0.0) - kernel) <= 1e-12 * size).all()
-    assert (lower <= [r.upper for r in asked]).all()  # both hold the distance, so they have a point in common
-    assert (np.maximum(upper, 0.0) >= [r.lower for r in asked]).all()
-    np.testing.assert_array_equal(separated, apart)
-    assert 0.3 < apart.mean() < 0.8
+    assert (lower <= [r.upper for r in results]).all()  # both intervals contain the distance, so they intersect
+    assert (np.maximum(upper, 0.0) >= [r.lower for r in results]).all()
+    np.testing.assert_array_equal(separated, disjoint)
+    assert 0.3 < disjoint.mean() < 0.8
 
 
-def least_on_a_side(result):
-    """Return the least depth along the normals of the sides of curved shapes, an upper bound of the depth."""
+def least_depth_on_sides(result):
+    """Return the least depth along the side normals of curved shapes, an upper bound of the depth."""
     difference, least, angles = Difference(result), np.inf, np.linspace(0.0, 2.0 * np.pi, 721)
     for sign, shape, (turn, _) in zip((1, -1), (result.shape_a, result.shape_b), difference.frames, strict=True):
         if not isinstance(shape, (gk.Cylinder, gk.Cone, gk.Ellipsoid)):
@@ -122,27 +122,27 @@ def least_on_a_side(result):
         *((range(10), seed, 1e-9) for seed in (31, 32)),
     ],
 )
-def test_a_thousand_pairs_have_the_depth_of_the_kernels(browser, kinds, seed, limit):
-    asked = [gk.signed_distance(r.shape_a, r.shape_b, r.pose_a, r.pose_b) for r in pairs(1000, kinds, seed)]
-    distance, lower, upper, size, _, ends = numbers(browser, asked)
-    kernel, low, high = (np.array([getattr(r, name) for r in asked]) for name in ("distance", "lower", "upper"))
+def test_page_depths_equal_kernels(browser, kinds, seed, limit):
+    results = [gk.signed_distance(r.shape_a, r.shape_b, r.pose_a, r.pose_b) for r in pairs(1000, kinds, seed)]
+    distance, lower, upper, size, _, ends = numbers(browser, results)
+    kernel, low, high = (np.array([getattr(r, name) for r in results]) for name in ("distance", "lower", "upper"))
     assert (lower <= high).all()
     assert (upper >= low).all()
-    wanted = [{"separated": "apart"}.get(r.status.name.lower(), r.status.name.lower()) for r in asked]
+    wanted = [{"separated": "apart"}.get(r.status.name.lower(), r.status.name.lower()) for r in results]
     assert [status for status, _ in ends] == wanted
     # EPA ends slowly if a whole circle of directions nearly ties. The kernels have a closed form for parallel axes.
     # Without it their bounds are wide too, and the page's depth is compared with the least on the circle.
     wide = (kernel < 0.0) & ~np.isclose(low, high, rtol=0.0, atol=limit * size)
     assert (np.abs(distance - kernel) <= limit * size)[~wide].all()
     for k in np.flatnonzero(wide):
-        assert -distance[k] <= least_on_a_side(asked[k]) + limit * size[k]
+        assert -distance[k] <= least_depth_on_sides(results[k]) + limit * size[k]
         assert low[k] - limit * size[k] <= distance[k] <= high[k] + limit * size[k]
     assert wide.mean() < {5: 0.001, 8: 0.01, 10: 0.03}[len(kinds)]
     assert np.mean([code != "full" for _, code in ends]) > {5: 0.999, 8: 0.95, 10: 0.9}[len(kinds)]
     assert (kernel < 0.0).sum() > 300
 
 
-def test_the_page_writes_bounds_as_python_does_rounded_outward(browser):
+def test_page_formats_bounds_as_python_does(browser):
     rng = np.random.default_rng(5)
     middle = rng.choice([-1.0, 1.0], 3000) * 10.0 ** rng.uniform(-9, 9, 3000)
     half = np.abs(middle) * rng.choice([0.0, 1e-15, 1e-6, 1e-5, 1e-4, 0.1, 3.0], 3000) * rng.uniform(0, 1, 3000)
@@ -152,8 +152,8 @@ def test_the_page_writes_bounds_as_python_does_rounded_outward(browser):
         [-1e-17, 0.0],
         [99999.6, 100000.4],
     ]
-    asked = json.dumps([{"lower": low, "upper": high} for low, high in bounds])
-    page = json.loads(browser.evaluate(f"JSON.stringify({asked}.map(gjk3dTell.bounds))"))
+    data = json.dumps([{"lower": low, "upper": high} for low, high in bounds])
+    page = json.loads(browser.evaluate(f"JSON.stringify({data}.map(gjk3dTell.bounds))"))
     assert page == [format_distance(low, high, 5) for low, high in bounds]
     for text, (low, high) in zip(page, bounds, strict=True):
         if " to " in text:
@@ -162,47 +162,47 @@ def test_the_page_writes_bounds_as_python_does_rounded_outward(browser):
         assert not re.search(r" -\d", text)
 
 
-def test_what_overlaps_is_told_to_overlap_and_what_touches_to_touch(browser):
-    asked = [gk.signed_distance(r.shape_a, r.shape_b, r.pose_a, r.pose_b) for r in pairs(200, range(8), 4)]
-    asked = [r for r in asked if abs(r.distance) > 1e-9 * Difference(r).size]
+def test_page_reports_overlap_and_touch(browser):
+    results = [gk.signed_distance(r.shape_a, r.shape_b, r.pose_a, r.pose_b) for r in pairs(200, range(8), 4)]
+    results = [r for r in results if abs(r.distance) > 1e-9 * Difference(r).size]
     box = gk.Box((1, 1, 1))
-    asked += [
+    results += [
         gk.signed_distance(box, box, None, pose(*at)) for at in ((1, 0, 0), (1, 0.3, 0.2), (1, 1, 0.1), (1, 1, 1))
     ]
-    wanted = ["apart" if r.lower > 0 else "overlapping" if r.upper < 0 else "touching" for r in asked]
-    answers = [page[-1][0].removeprefix("Result: ") for page in run(browser, asked, TELL)]
-    assert [answer.split(" by")[0] for answer in answers] == wanted
+    wanted = ["apart" if r.lower > 0 else "overlapping" if r.upper < 0 else "touching" for r in results]
+    titles = [page[-1][0].removeprefix("Result: ") for page in run(browser, results, TELL)]
+    assert [title.split(" by")[0] for title in titles] == wanted
     assert wanted.count("overlapping") > 40
 
 
 def words(title, sentence):
-    """Return a step's text without the name of a support point that is known: of two equally far it is rounding."""
+    """Return the text of a step without the name of a repeated support point, which rounding decides in a tie."""
     return title, re.sub(sentences.AGAIN, "again", re.sub(sentences.SAME_AGAIN, "no farther than", sentence))
 
 
-def test_the_page_tells_its_steps_in_the_words_of_the_kernels_trace(browser):
-    asked = [r for r in pairs(160, range(5), 3) if r.lower > 1e-6][:60]
-    pages = run(browser, asked, TELL)
+def test_page_steps_have_text_of_kernel_trace(browser):
+    results = [r for r in pairs(160, range(5), 3) if r.lower > 1e-6][:60]
+    pages = run(browser, results, TELL)
     alike = 0
 
-    for pair, page in zip(asked, pages, strict=True):
+    for pair, page in zip(results, pages, strict=True):
         steps = gk.viz.explain(gk.signed_distance(pair.shape_a, pair.shape_b, pair.pose_a, pair.pose_b)).steps
         assert page[-1][0] == steps[-1].title
         alike += [words(step.title, step.sentence) for step in steps] == list(starmap(words, page))
-    assert alike > 0.9 * len(asked) > 50  # ties of whole steps are broken by rounding, which is another in other axes
+    assert alike > 0.9 * len(results) > 50  # rounding breaks ties differently in the axes of the page
 
 
-def test_the_page_tells_the_growth_of_epa_in_the_words_of_the_kernels_trace(browser):
-    # the first directions of EPA are A's axes in the kernels, and those of the world in the page
+def test_page_epa_steps_have_text_of_kernel_trace(browser):
+    # EPA starts with the axes of A in the kernels and with the world axes in the page
     places = [(r, r.pose_b[:3, 3] - r.pose_a[:3, 3]) for r in pairs(300, [0], 3) if r.distance == 0.0]
-    asked = [gk.signed_distance(r.shape_a, r.shape_b, None, pose(*away)) for r, away in places]
-    asked = [r for r in asked if r.upper < 0.0][:60]
-    pages = run(browser, asked, TELL)
+    results = [gk.signed_distance(r.shape_a, r.shape_b, None, pose(*away)) for r, away in places]
+    results = [r for r in results if r.upper < 0.0][:60]
+    pages = run(browser, results, TELL)
     alike = grown = 0
-    for pair, page in zip(asked, pages, strict=True):
+    for pair, page in zip(results, pages, strict=True):
         steps = gk.viz.explain(pair).steps
         assert page[-1][0] == steps[-1].title
         grown += any(step.phase == "EPA" for step in steps)
         alike += [words(step.title, step.sentence) for step in steps] == list(starmap(words, page))
-    assert alike > 0.8 * len(asked) > 40
+    assert alike > 0.8 * len(results) > 40
     assert grown > 40

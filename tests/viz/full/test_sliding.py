@@ -1,4 +1,4 @@
-"""Sliders move a robot's joints, and who collides is said and coloured for where they are."""
+"""Sliders move the joints of a robot and update the text and the colours of collisions."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def colors(made):
 
 
 def balls(plotter):
-    """Return the middles of the dark balls that mark two points."""
+    """Return the centres of the dark balls that mark the closest points."""
     ink = pyvista.Color(darker(INK))
-    found = [actor for actor in plotter.renderer.actors.values() if getattr(actor, "prop", None)]
-    return np.array([actor.center for actor in found if actor.prop.color == ink])
+    actors = [actor for actor in plotter.renderer.actors.values() if getattr(actor, "prop", None)]
+    return np.array([actor.center for actor in actors if actor.prop.color == ink])
 
 
-def test_a_slider_moves_its_joint_and_asks_again(slid, checker):
+def test_slider_moves_joint_and_updates_result(slid, checker):
     assert list(slid.sliders) == list(checker.robot.joint_names)
     assert words(slid).startswith("Collision")
     widget = slid.sliders["joint_2"]
@@ -67,7 +67,7 @@ def test_a_slider_moves_its_joint_and_asks_again(slid, checker):
     assert balls(slid.plotter) == pytest.approx(np.array([expected.point_a, expected.point_b]), abs=1e-6)
 
 
-def test_links_are_where_kinematics_put_them_and_coloured_as_they_collide(slid, checker):
+def test_links_have_kinematic_poses_and_collision_colors(slid, checker):
     q = np.array([0.0, 0.1, 0.05, 0.0, 0.0, 0.0])
     state = slid.move(q)
     poses = checker.robot.link_poses(q)
@@ -76,13 +76,13 @@ def test_links_are_where_kinematics_put_them_and_coloured_as_they_collide(slid, 
         for actor in shown.get(name, ()):
             assert np.asarray(actor.user_matrix) == pytest.approx(poses[k], abs=1e-12)
     assert set(shown) >= {part.name for part in parts_of(checker, Style())} > set()
-    told = {name for pair in checker.collisions(q) for name in (pair.a, pair.b)}
-    assert told == set(state.hit) != set()
-    assert {name for name, color in colors(slid).items() if color == HIT.upper()} == told
+    colliding = {name for pair in checker.collisions(q) for name in (pair.a, pair.b)}
+    assert colliding == set(state.hit) != set()
+    assert {name for name, color in colors(slid).items() if color == HIT.upper()} == colliding
     assert slid.sliders["joint_2"].GetRepresentation().GetValue() == pytest.approx(0.1)
 
 
-def test_pixels_turn_vermilion_where_something_collides(slid):
+def test_colliding_pixels_are_vermilion(slid):
     def vermilion():
         slid.plotter.render()
         image = slid.plotter.screenshot(None, return_img=True).astype(int)
@@ -94,7 +94,7 @@ def test_pixels_turn_vermilion_where_something_collides(slid):
     assert vermilion() < 0.001
 
 
-def test_a_robot_alone_and_chosen_joints(checker):
+def test_sliders_of_robot_without_checker(checker):
     plotter = pyvista.Plotter(off_screen=True)
     made = gk.viz.sliders(checker.robot, joints=["joint_5", "joint_1"], plotter=plotter)
     assert made.plotter is plotter
@@ -108,7 +108,7 @@ def test_a_robot_alone_and_chosen_joints(checker):
     plotter.close()
 
 
-def test_what_is_attached_moves_along(checker):
+def test_attached_object_moves_with_link(checker):
     mine = checker.copy()
     mine.attach("cube", gk.Box((0.05, 0.05, 0.05)), "gripper", at(0, 0, 0.3), touch_links=["flange", "wrist"])
     made = gk.viz.sliders(mine, off_screen=True)
@@ -122,12 +122,12 @@ def test_what_is_attached_moves_along(checker):
     made.plotter.close()
 
 
-def test_bad_joints_are_named(checker):
+def test_unknown_joints_raise(checker):
     with pytest.raises(RobotError, match=r"joints.*'elbow'.*'joint_1', 'joint_2'"):
         gk.viz.sliders(checker, joints=["elbow"], off_screen=True)
 
 
-def test_without_a_display_the_start_is_saved(checker, tmp_path, monkeypatch, capsys):
+def test_sliders_without_display_save_the_start(checker, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
     gk.viz.sliders(checker).plotter.close()
@@ -135,7 +135,7 @@ def test_without_a_display_the_start_is_saved(checker, tmp_path, monkeypatch, ca
     assert "gjk3d.png" in capsys.readouterr().err
 
 
-def test_the_links_stay_in_the_picture_wherever_the_sliders_move_them(slid, checker):
+def test_links_stay_in_picture_for_all_slider_values(slid, checker):
     renderer, lower, upper = slid.plotter.renderer, checker.robot.lower, checker.robot.upper
     for row in np.random.default_rng(3).uniform(lower, upper, (40, len(lower))):
         links = checker.robot.link_poses(row)

@@ -75,11 +75,11 @@ class Aside:
         self._common = common  # first arguments of every call
 
     def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of ``work(*arguments)``."""
+        """Return the result of ``work(*common, *arguments)``."""
         return self._answer(self._pool.submit(work, *self._common, *arguments))
 
     def map(self, work: Callable[..., Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield each row and the result of ``work(row)``, in the order of the rows, as soon as it is known."""
+        """Yield each row and the result of ``work(*common, row)``, in the order of the rows, as soon as it is known."""
         begun: deque[tuple[Any, Future[Any]]] = deque()
         for row in rows:
             begun.append((row, self._pool.submit(work, *self._common, row)))
@@ -97,7 +97,7 @@ class Aside:
 
 @contextmanager
 def aside(workers: int = 1, poll: Callable[[], None] = lambda: None) -> Iterator[Aside]:
-    """Yield a pool of threads. While a thread waits for a result, it calls ``poll`` every 0.1 s; ``poll`` may raise."""
+    """Yield a pool of threads. A caller that waits for a result calls ``poll`` every 0.1 s, and ``poll`` may raise."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield Aside(pool, poll)

@@ -803,7 +803,7 @@ class Mesh(Body):
         """
         numbers = np.asarray(factors, dtype=np.float64)
         if numbers.shape not in ((), (3,)) or not np.isfinite(numbers).all() or not numbers.all():
-            raise ShapeError(f"scaled: factors is {factors!r}, expected one or three numbers other than 0")
+            raise ShapeError(f"scaled: factors is {factors!r}, expected one or three finite numbers other than 0")
         _check_unit(unit)
         return self._mapped(np.diag(np.broadcast_to(numbers, 3)), unit=unit or self._unit)
 

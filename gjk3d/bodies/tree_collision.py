@@ -99,7 +99,7 @@ class TreeScratch(NamedTuple):
 
 
 class TreePair(NamedTuple):
-    """Two bodies, and their order: TIED if their poses decide which one is first."""
+    """Two bodies, and their order in the kernels: ORDERED, TURNED (swapped), or TIED (the poses decide)."""
 
     a: PartTree
     b: PartTree

@@ -90,7 +90,7 @@ def check(
     check_output(image, "--image", IMAGES, inputs)
     check_output(html, "--html", PAGES, inputs)
     if tol is not None and not 0.0 <= tol < float("inf"):
-        raise UsageError(f"--tol {tol:g}: expected a number that is 0 or more")
+        raise UsageError(f"--tol {tol:g}: expected a finite number that is 0 or more")
     for option, value in (("--tol", tol), ("--depth", depth)):
         if value is not None and not hulls:
             raise UsageError(f"{option} {value} applies to hulls, but triangles are compared. Add --hulls.")

@@ -129,7 +129,7 @@ def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
 
 
 def _refuse_extensions(tree: dict[str, Any]) -> None:
-    """Raise an error for a model whose geometry depends on an unsupported extension."""
+    """Raise an error for a model that requires an extension that may change its geometry, or has instanced nodes."""
     required = tree.get("extensionsRequired", [])
     unread = [name for name in map(str, required) if not name.startswith(_HARMLESS)]
     if any(_INSTANCING in node.get("extensions", {}) for node in tree.get("nodes", [])):

@@ -187,8 +187,8 @@ def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tupl
     """Return the depth with ``front`` and ``rear``, and write the faces that `Depth` describes to the simplex.
 
     ``how`` has four flags: whether the origin is inside, whether the best normal is that of a stationary point, whether
-    there is a cap, and whether ``rear`` is requested. If there is a cap, the upper bound is widened, because the
-    surface of a certificate does not prove it.
+    there is a cap, and whether ``rear`` is requested. A cap widens the upper bound by `LOG_WIDTH`, since the
+    surface in a certificate lacks the faces inside the cap.
     """
     code, steps, least, best, outer, _, _ = depth
     inside, by_stationary, capped, two_sided = how

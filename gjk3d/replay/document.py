@@ -201,7 +201,7 @@ class Case(NamedTuple):
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of gjk3d, Python and the dependencies by name, and the platform.
+    """Return the versions of gjk3d, Python, numpy and llvmlite by name, and the platform.
 
     The last bits of a result may depend on them.
 

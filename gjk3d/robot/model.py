@@ -676,8 +676,8 @@ class Robot(PairedLinks):
         Parameters
         ----------
         excess : float
-            Greatest distance of a point in a sphere from the shapes, in the robot's unit. Half the excess takes four to
-            ten times as many spheres.
+            Greatest distance of a point in a sphere from the shapes, in the robot's unit. For a small excess, half of
+            it takes four to ten times as many spheres.
         progress : callable, optional
             Called after each link with the completed share, from 0 to 1.
 

@@ -100,7 +100,7 @@ def _distance(space: Space, a: Array, b: Array) -> float:
 
 @kernel
 def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
-    """Write to ``out`` the configuration at parameter t of the line from a to b. Other joints are the same as in a."""
+    """Write the configuration at parameter t from a to b. Joints that do not move keep their values of a."""
     _set(out, a)
     for k in range(space.columns.shape[0]):
         out[space.columns[k]] += t * _difference(space, k, a, b)

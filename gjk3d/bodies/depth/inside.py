@@ -415,7 +415,7 @@ def _over(p: Vec3, plane: Plane) -> float:
 
 @inlined
 def _cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
-    """Return whether a plane cuts a triangle into pieces that are larger than rounding."""
+    """Return whether a plane cuts a triangle into pieces that are neither slivers nor within rounding errors."""
     x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
     return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
 
@@ -475,7 +475,7 @@ def _push(w: Waiting, count: int, bound: float, item: int) -> int:
 
 @kernel
 def _pop(w: Waiting, count: int) -> int:
-    """Remove the first item of the heap, and return the number of the other items."""
+    """Remove the first item of the heap, and return the number of items that remain."""
     count -= 1
     bound, item = w.bounds[count], w.items[count]
     k = 0

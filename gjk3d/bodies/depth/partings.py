@@ -127,12 +127,12 @@ class Sweep(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Scratch of a sweep: blocking pairs of nodes with end times, and waiting pairs with intervals."""
+    """Scratch of `sweep_faces`: pairs of nodes that block the present time, and pairs that block later."""
 
-    stack: Ints2
-    highs: Array1
-    later: Ints2
-    spans: Array2
+    stack: Ints2  #: pairs that block
+    highs: Array1  #: the ends of their intervals
+    later: Ints2  #: pairs that block later
+    spans: Array2  #: their intervals
 
 
 @kernel

@@ -570,7 +570,7 @@ _NEARLY = 1.01  #: ratio of two lengths below which the longer is not improved
 
 
 class Outer(NamedTuple):
-    """A known separation of two bodies: their convex hulls, or the length of a translation."""
+    """A translation that is known to separate two bodies: that of their convex hulls, or one of the length ``most``."""
 
     a: PartTree
     b: PartTree

@@ -66,8 +66,8 @@ class Rule:
     Attributes
     ----------
     a, b : str
-        Patterns with ``*``, ``?`` and ``[abc]`` as in file names. A pattern must match the whole name of a part or the
-        last step of the name.
+        Patterns with ``*``, ``?`` and ``[abc]`` as in file names. A pattern must match the whole name of a part, or the
+        text after the last ``/`` of the name.
     reason : str
         The reason of the rule for the report.
     kinds : tuple of str

@@ -120,7 +120,7 @@ class Alike(NamedTuple):
     slack: Array
 
     def members(self) -> list[Ints]:
-        """Return the numbers of the pairs of each group in ascending order."""
+        """Return the indices of the pairs of each group, in ascending order."""
         by_group = np.argsort(self.group, kind="stable")
         return np.split(by_group, np.cumsum(np.bincount(self.group, minlength=len(self.first)))[:-1])
 

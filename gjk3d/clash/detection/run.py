@@ -97,7 +97,8 @@ def check(
         have times.
     a, b : str, optional
         Patterns of names with ``*`` and ``?`` as in file names. Only pairs of a part that matches ``a`` and a part that
-        matches ``b`` are checked. A pattern must match the whole name of a part or the last step of the name.
+        matches ``b`` are checked. A pattern must match the whole name of a part, or the text after the last ``/``
+        of the name.
     ignore : path or sequence of Rule, optional
         Rules for findings to ignore. See `gjk3d.clash.read_rules`.
     baseline : path or Report, optional

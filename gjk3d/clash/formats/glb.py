@@ -34,10 +34,11 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the assembly with marked findings as GLB. Lengths are in metres if the unit is known.
 
     Findings are opaque, parts with findings are half transparent, and all other parts are nearly transparent. A part
-    has the colour of its worst open finding. A part without an open finding has the colour in its file. Each finding is
-    a separate node, named by its rank, kind and parts. The node is the overlap volume, or an octahedron at the point of
-    the finding. Moving parts are in their drawn poses. The overlap volume of moving parts is in its pose at the time of
-    the finding, and the name of its node contains the times. `Assembly.load` skips the nodes of findings.
+    has the colour of its worst open finding. A part without an open finding has the colour in its file. Each open
+    finding is a separate node, named by its rank, kind and parts. The node is the overlap volume, or an octahedron at
+    the point of the finding. Moving parts are in the poses of the input files, without motion. Their overlap volume is
+    where it is at the time of the finding, and the name of its node contains the times. `Assembly.load` skips the nodes
+    of findings.
 
     Parameters
     ----------

@@ -157,8 +157,9 @@ class Coupling:
     joint, to : str
         The names of the coupled joint and of the joint that drives it. The first coordinates of both are coupled.
     ratio : float
-        The coordinate of ``joint`` divided by the coordinate of ``to``. For example, it is -30 / 18 for two spur gears
-        with 30 and 18 teeth, and the lead divided by 2 pi for a nut on a spindle.
+        The coordinate of ``joint`` divided by the coordinate of ``to``. For example, it is -30 / 18 if ``joint``
+        turns a gear of 18 teeth and ``to`` turns a gear of 30 teeth. For a nut on a spindle, it is the lead divided by
+        2 pi.
 
     Examples
     --------

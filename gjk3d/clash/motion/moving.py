@@ -539,7 +539,7 @@ class Moving:
             few = f"{', '.join(self._sampled[:_FEW])}{' and others' if len(self._sampled) > _FEW else ''}"
             self.notes.append(
                 f"{count(len(self._sampled), 'pair')} of parts, {few}: {_SAMPLED}"
-                f" ({MOST_SAMPLES} times were computed for each pair)"
+                f" (at most {MOST_SAMPLES} times were computed for each pair)"
             )
 
     def record(self) -> MotionRecord:

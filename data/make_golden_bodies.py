@@ -1,7 +1,7 @@
 """Write data/golden/bodies/*.json: meshes that once went wrong, or that people ask about, with closed forms.
 
-Run as ``python data/make_golden_bodies.py``. The parts are those of tests/bodies/fits.py. The answers follow from how
-they are made, as each case says.
+Run as ``python data/make_golden_bodies.py``. The parts are those of tests/bodies/assembled_parts.py. The answers follow
+from how they are made, as each case says.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ HERE = Path(__file__).parent
 PARTS = HERE / "golden" / "bodies" / "parts"
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "tests"), str(HERE.parent / "tests" / "bodies")]
 
-import fits  # noqa: E402
 from make_golden import hexed  # noqa: E402
-from places import at  # noqa: E402
+from random_shapes import at  # noqa: E402
 
 Case = tuple[str, str, Any, Any, Any, str, tuple[float, float], str]
 ROUNDED = 1e-12  #: of coordinates of up to 60

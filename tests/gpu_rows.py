@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.results import Status
-from tests.words import assert_names
+from tests.message_checks import assert_names
 
 ARM = Path(__file__).parents[1] / "data" / "arm"
 _RNG = np.random.default_rng(18)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import pyvista as pv
 import trimesh
+from message_checks import assert_names
 from pyvista import examples
 from trimesh import collision as theirs
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import compat as ours

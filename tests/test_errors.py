@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, Gjk3dError, PoseError, ShapeError, UnsupportedPair

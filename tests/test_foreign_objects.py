@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import pyvista
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 

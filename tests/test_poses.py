@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import RigidTransform, Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 import pytest
+from message_checks import assert_names
 from model_hangs import (
     FILES,
     chain_glb,
@@ -22,7 +23,6 @@ from model_hangs import (
     triangle_glb,
     urdf,
 )
-from words import assert_names
 
 import gjk3d as gk
 import gjk3d.robot

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d._kernels import builder, decorators, files, store
 

@@ -25,7 +25,6 @@ from .bodies import bumpy, cloud, ground, guests, of_mesh, poses_about, voxels
 from .table_file import table_parser, write_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bodies"))
-import fits
 
 Case = tuple[str, Any, Any, np.ndarray]
 _STACK = 16  #: poses of a stack

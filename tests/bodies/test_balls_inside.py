@@ -10,8 +10,8 @@ import pytest
 
 import gjk3d as gk
 from tests.bodies import every_kind
-from tests.bodies.places import Array, anywhere, at
-from tests.bodies.test_touches import LEVEL, an_l, box_mesh
+from tests.bodies.random_shapes import Array, anywhere, at
+from tests.bodies.test_touching_normals import LEVEL, an_l, box_mesh
 from tests.hardening.normals import closest_points
 
 DATA = Path(__file__).parents[2] / "data"

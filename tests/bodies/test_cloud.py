@@ -10,13 +10,13 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from scipy.spatial import cKDTree
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import parted_points
 from gjk3d.errors import ShapeError
-from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 
 def balls(cloud: gk.PointCloud) -> list[tuple[gk.Sphere, Array]]:

@@ -21,7 +21,7 @@ from gjk3d.narrow.solve import BEYOND, FLOATS, INTS
 from gjk3d.narrow.toi import CENTER, MOTION, PART_WORK, WAY
 from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, pose_rows, relative
 from gjk3d.shapes import layout
-from tests.bodies.places import Array, at
+from tests.bodies.random_shapes import Array, at
 
 NOISE = 2.0**-6
 CUBE = np.array([(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))], dtype=float)

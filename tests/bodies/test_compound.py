@@ -7,12 +7,12 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from scipy.spatial.transform import RigidTransform
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
-from tests.bodies.places import anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import anywhere, at, check_against_parts, some_compound, some_shape
 
 
 def to_mesh(mesh: trimesh.Trimesh) -> gk.Mesh:

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.bodies import distance
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 FIELDS = ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight")
 _TORUS = trimesh.creation.torus(0.45, 0.18, 16, 8)

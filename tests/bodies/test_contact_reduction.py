@@ -15,7 +15,7 @@ from gjk3d.bodies.parts import least_possible
 from gjk3d.narrow.manifold import spread_points as kept_of_many
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
-from tests.bodies.places import Array, anywhere
+from tests.bodies.random_shapes import Array, anywhere
 
 SAME = 1e-9
 

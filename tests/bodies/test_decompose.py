@@ -11,7 +11,7 @@ import trimesh
 import gjk3d as gk
 from gjk3d.bodies.conversions import geometry_error
 from gjk3d.errors import ShapeError
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 
 def from_trimesh(mesh: trimesh.Trimesh) -> gk.Mesh:

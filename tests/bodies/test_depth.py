@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import fits
 import manifold3d
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from numpy.typing import NDArray
-from places import at
+from random_shapes import at
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.body_pair import MeshPair

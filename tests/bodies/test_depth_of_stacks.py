@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import fits
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from places import at
+from random_shapes import at
 from scipy.spatial.transform import Rotation
 from strategies import sampled
 

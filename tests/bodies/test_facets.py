@@ -17,7 +17,7 @@ from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, ShapeLis
 from gjk3d.bodies.facets import solids_of, with_scratch
 from gjk3d.bodies.parts import parts_of
 from gjk3d.poses import IDENTITY
-from tests.bodies.places import at
+from tests.bodies.random_shapes import at
 
 KINDS = ("box", "hull", "tetrahedron", "grid")
 

@@ -22,7 +22,7 @@ from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, TreeScratch, new_tree_scratch, two_at
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
-from tests.bodies.places import Array, anywhere, at
+from tests.bodies.random_shapes import Array, anywhere, at
 
 Boxes = np.ndarray[Any, np.dtype[np.int64]]  #: (k, 2, 3), the least and the greatest corners
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, KINDS, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 BOX = Known(gk.Box((1, 0.5, 0.8)), [CUBE * (1, 0.5, 0.8)])
 BALL = Known(gk.Sphere(0.4), [np.zeros((1, 3))], 0.4)

@@ -9,11 +9,11 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
-from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 
 def columns(field: gk.HeightField, bottom: float = -50.0) -> list[tuple[gk.ConvexHull, Array]]:

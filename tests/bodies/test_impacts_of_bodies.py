@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from numpy.typing import NDArray
 from strategies import sampled
-from words import assert_names
 
 import gjk3d as gk
 import gjk3d.bodies.impact as impact_of_bodies
 from gjk3d.errors import ShapeError, UnsupportedPair
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, KINDS, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 Array = NDArray[np.float64]
 BALL, BOX = Known(gk.Sphere(0.4), [np.zeros((1, 3))], 0.4), Known(gk.Box((1, 0.5, 0.8)), [CUBE * (1, 0.5, 0.8)])

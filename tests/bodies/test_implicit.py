@@ -7,7 +7,7 @@ from math import pi
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from tests.bodies.places import Array, at
+from tests.bodies.random_shapes import Array, at
 from tests.hardening import level
 
 

@@ -6,13 +6,13 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.mesh import Part
 from gjk3d.errors import ShapeError
-from tests.bodies.sentences import REPAIRS
+from tests.bodies.messages import REPAIRS
 
 # an L: a cube with a quarter cut out, volume 3/4, hull 7/8
 L_PROFILE = np.array([[0, 0], [1, 0], [1, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]])

@@ -20,8 +20,8 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import BEYOND, SEPARATED
 from gjk3d.poses import pose_rows
 from tests.bodies import every_kind
-from tests.bodies.places import Array, anywhere, at
-from tests.bodies.test_touches import an_l, box_mesh
+from tests.bodies.random_shapes import Array, anywhere, at
+from tests.bodies.test_touching_normals import an_l, box_mesh
 
 NOISE = 2.0**-6
 WALLS = np.empty((16, 5))

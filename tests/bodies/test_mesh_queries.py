@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import pyvista as pv
 import trimesh
+from message_checks import assert_names
 from numpy.typing import NDArray
 from pyvista import examples
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import tree_of

@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
 from tests.bodies.every_kind import KINDS
-from tests.bodies.places import anywhere
+from tests.bodies.random_shapes import anywhere
 
 SHAPES = [
     *(make() for make in KINDS.values()), gk.Sphere(0.4), gk.Box((0.5, 0.6, 0.7)), gk.Halfspace((0, 0, 1), -4.0),

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
 from tests.bodies.every_kind import BOUNDED, Known
-from tests.bodies.places import anywhere, at, some_shape
+from tests.bodies.random_shapes import anywhere, at, some_shape
 
 Array = NDArray[np.float64]
 

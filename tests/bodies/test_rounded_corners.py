@@ -7,13 +7,13 @@ import pickle
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES, obj, ply_text, stl_binary, stl_text
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.topology import corner_rounding, file_spacing
-from tests.bodies.sentences import REPAIRS
+from tests.bodies.messages import REPAIRS
 
 INSIDE = gk.Sphere(0.1)
 TURN = Rotation.from_rotvec((0.2, 0.4, 0.6)).as_matrix()

@@ -19,7 +19,7 @@ from gjk3d.bodies.distance import pair_of
 from gjk3d.poses import IDENTITY, WIDTH, pose_rows, relative
 from gjk3d.shapes import layout
 from tests.bodies import exact_triangles as exact
-from tests.bodies.places import Array, anywhere, at
+from tests.bodies.random_shapes import Array, anywhere, at
 
 CUBE = np.array([(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))], dtype=float)
 SIDES = [(0, 2, 1), (0, 3, 2), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
 from gjk3d.results import Status
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 BOX = Known(gk.Box((1, 1, 1)), [CUBE])
 SHARP = {

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from numpy.typing import NDArray
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
-from tests.bodies.places import anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import anywhere, at, check_against_parts, some_compound, some_shape
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from tests.bodies.places import at
+from tests.bodies.random_shapes import at
 
 
 def test_surface_of_voxels_is_closed_and_has_their_volume() -> None:

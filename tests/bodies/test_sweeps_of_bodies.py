@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.base import packed_parts
@@ -16,7 +16,7 @@ from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import matrices
 from tests.bodies import every_kind
 from tests.bodies.every_kind import BOUNDED
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 
 def points_of(known: Any, rng: Any, count: int) -> Any:

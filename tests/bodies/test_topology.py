@@ -10,13 +10,13 @@ import naive
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.mesh_rays import holds
 from gjk3d.errors import Gjk3dWarning, ShapeError
-from tests.bodies.sentences import REPAIRS
+from tests.bodies.messages import REPAIRS
 
 BALL = gk.Sphere(1).surface(16)
 V, F = np.asarray(BALL.vertices), np.asarray(BALL.faces)

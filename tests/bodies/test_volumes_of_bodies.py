@@ -14,7 +14,7 @@ import gjk3d as gk
 from gjk3d.errors import UnboundedShapeError
 from tests.bodies import every_kind
 from tests.bodies.every_kind import BOUNDED, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 STILL = np.eye(4)
 

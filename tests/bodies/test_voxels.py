@@ -7,11 +7,11 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
-from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 TORUS = trimesh.creation.torus(0.8, 0.2, major_sections=32, minor_sections=16)
 

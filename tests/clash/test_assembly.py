@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, QUADS, TRIANGLES, glb, obj, step, stl_binary, write_3mf
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check

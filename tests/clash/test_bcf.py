@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.clash import Input, Triage, formats
 from gjk3d.errors import ParseError
-from tests.clash import sentences
+from tests.clash import messages
 from tests.clash.reports import ENDING, EVIL, finding, many, three_cubes
 
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -88,8 +88,8 @@ def test_file_has_required_entries_and_elements(tmp_path):
         assert {topic.get("TopicType"), topic.get("TopicStatus"), topic.findtext("Priority")} <= words
         assert topic.findtext("Labels") in words
     assert [topic.findtext("Title") for topic in topics] == [
-        sentences.TITLE.format("hard", "frame", "press/ram"),
-        sentences.TITLE.format("clearance", "press/ram", "press/pin"),
+        messages.TITLE.format("hard", "frame", "press/ram"),
+        messages.TITLE.format("clearance", "press/ram", "press/pin"),
     ]
 
 

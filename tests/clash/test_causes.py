@@ -7,7 +7,7 @@ from reports import cube, finding
 
 import gjk3d as gk
 from gjk3d.clash.detection.findings import causes, moves
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def rack(shelf=0.0, unit="mm"):
@@ -33,7 +33,7 @@ def test_moved_part_is_cause_of_its_findings():
     assert again.causes[0].moved == pytest.approx((0.0, 0.0, -1.0))
     # without a baseline the part with most findings is reported
     report = gk.clash.check(rack(-1.0))
-    assert sentences.LOOK_FIRST.format("shelf", 6, 7) in report.notes
+    assert messages.LOOK_FIRST.format("shelf", 6, 7) in report.notes
 
 
 def test_part_that_grew_did_not_move():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import write_3mf
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check

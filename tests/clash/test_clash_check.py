@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 import pyvista
 import trimesh
+from message_checks import assert_names
 from pyvista import examples
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, AssemblyPart, Rule, check
 from gjk3d.clash.detection.decider import Decider
 from gjk3d.errors import ParseError, ShapeError
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def block(extents=(1, 1, 1), at=(0, 0, 0)):
@@ -137,7 +137,7 @@ def test_duct_through_wall_separates_lengthwise():
 def test_part_inside_another_is_contained(outer):
     clash = only(outer, block((1, 1, 1), at=(0.2, 0, 0)))
     assert clash.kind == "contained"
-    assert sentences.INSIDE.format("B", "A") in clash.note
+    assert messages.INSIDE.format("B", "A") in clash.note
     assert clash.depth > 1.5
     assert clash.overlap_volume == pytest.approx(1.0, rel=1e-9)
     consistent(clash)
@@ -197,7 +197,7 @@ def test_equal_solids_with_other_triangles_are_duplicates():
     for make in (block, ell):
         fine = of(trimesh.Trimesh(make().vertices, make().faces).subdivide())
         clash = only(make(), fine)
-        assert (clash.kind, clash.note.split(";")[0]) == ("duplicate", sentences.OTHER_TRIANGLES)
+        assert (clash.kind, clash.note.split(";")[0]) == ("duplicate", messages.OTHER_TRIANGLES)
         moved = gk.Mesh(fine.vertices + (1e-3, 0, 0), fine.faces)
         assert only(make(), moved).kind == "hard"
     # all vertices lie on the surface of the other part, and only one part has a bore
@@ -290,7 +290,7 @@ def test_part_with_one_piece_inside_another_is_hard_clash():
     pair = gk.Mesh(np.r_[inner.vertices, outer.vertices], np.r_[inner.faces, outer.faces + 8])
     clash = only(block((4, 4, 4)), pair)
     assert clash.kind == "hard"
-    assert sentences.BODY_INSIDE.format("B", "A") in clash.note
+    assert messages.BODY_INSIDE.format("B", "A") in clash.note
 
 
 def test_inside_out_part_is_the_same_solid():
@@ -414,7 +414,7 @@ def test_unchecked_baseline_finding_is_not_resolved():
     after = check(Assembly.of(parts | {"b": block(at=(5, 0, 0))}), baseline=before, a="a")
     statuses = {(clash.a, clash.b): clash.status for clash in after.clashes}
     assert statuses == {("a", "b"): "resolved", ("c", "d"): "active"}
-    assert sentences.NOT_CHECKED_NOW in next(clash.note for clash in after.clashes if clash.a == "c")
+    assert messages.NOT_CHECKED_NOW in next(clash.note for clash in after.clashes if clash.a == "c")
     assert any("1 finding" in note and "baseline" in note for note in after.notes)  # tables show no notes of findings
     wider = check(Assembly.of(parts), baseline=before, clearance=0.1)
     (note,) = wider.notes

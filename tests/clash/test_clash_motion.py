@@ -18,7 +18,7 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Coupling, Joint, Movement, formats
@@ -29,7 +29,7 @@ from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds.scenes import draw_report
-from tests.clash import sentences
+from tests.clash import messages
 
 DATA = Path(__file__).parents[2] / "data"
 UP = np.array([0.0, 0.0, 1.0])
@@ -885,7 +885,7 @@ def test_all_formats_contain_the_time(report, tmp_path):
     assert row["intervals"].split() == [repr(x) for x in hard["intervals"][0]]
     near = next(row for row in csv.DictReader(io.StringIO(to_csv(report))) if row["b"] == "crank_shaft")
     assert 0.0 < float(near["least_lower"]) <= float(near["least_upper"])
-    words = rf"{sentences.DEEPEST.format('37 deg')}, {sentences.IN_CLASH}33\.9\d* to 40\.0\d* deg"
+    words = rf"{messages.DEEPEST.format('37 deg')}, {messages.IN_CLASH}33\.9\d* to 40\.0\d* deg"
     assert re.search(words, to_junit(report))
     assert re.search(words, to_markdown(report).replace("\\", ""))
     stream = io.StringIO()
@@ -923,7 +923,7 @@ def test_motion_is_read_back_and_check_at_rest_resolves_nothing(report, engine, 
     to_bcf(old, tmp_path / "old.bcf")
     with zipfile.ZipFile(tmp_path / "old.bcf") as file:
         assert any(
-            sentences.DEEPEST.format("37 deg").encode() in file.read(name)
+            messages.DEEPEST.format("37 deg").encode() in file.read(name)
             for name in file.namelist()
             if name.endswith("markup.bcf")
         )
@@ -937,7 +937,7 @@ def test_motion_is_read_back_and_check_at_rest_resolves_nothing(report, engine, 
     (tmp_path / "older.json").write_text(json.dumps(document))
     page = write_page(read_baseline(tmp_path / "older.json"), tmp_path / "older.html")
     assert scene(page)["motion"] is None
-    assert sentences.NOT_MOVING in page.read_text(encoding="utf-8")
+    assert messages.NOT_MOVING in page.read_text(encoding="utf-8")
     resting = gk.clash.check(engine, a="crank_*", b="sensor", baseline=old)
     status = {(clash.a, clash.b): clash.status for clash in resting.clashes}
     assert status["crank_plug", "sensor"] == "active"

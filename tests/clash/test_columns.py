@@ -18,7 +18,7 @@ from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, clash
 from gjk3d.clash.detection.findings import causes, ranked
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.report import PartRow, PartRows, Report
-from tests.clash import sentences
+from tests.clash import messages
 
 NUMBER = st.none() | st.integers(-3, 3).map(float) | st.floats(allow_nan=False, width=32)
 VECTOR = st.none() | st.tuples(*[st.floats(-9, 9)] * 3)
@@ -125,7 +125,7 @@ def test_columns_behave_as_tuples():
 
 
 def test_repr_shows_first_and_last_rows():
-    assert repr(Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == sentences.CLASH.format(1, "unchecked", "a", "b")
+    assert repr(Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == messages.CLASH.format(1, "unchecked", "a", "b")
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])
     row = {f"p{k:02}": gk.Mesh(cube.vertices + (0.9 * k, 0, 0), cube.faces) for k in range(20)}
     assembly = gk.clash.Assembly.of(row, "mm")
@@ -133,7 +133,7 @@ def test_repr_shows_first_and_last_rows():
     assert len(lines) == 9
     assert lines[4] == " ... 11 more ..."
     assert re.fullmatch(r"\(<Clash \w{16}: hard, 'p0\d'.*'p0\d'.* depth 0\.1\d* \(.*\)>", lines[0])
-    assert repr(assembly).splitlines()[:3] == [sentences.ASSEMBLY.format(20, "mm"), " 'p00'", " 'p01'"]
+    assert repr(assembly).splitlines()[:3] == [messages.ASSEMBLY.format(20, "mm"), " 'p00'", " 'p01'"]
     assert len(repr(assembly).splitlines()) == 10
     assert repr(gk.clash.Assembly(())) == "<Assembly: 0 parts>"
 

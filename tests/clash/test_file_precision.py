@@ -6,9 +6,9 @@ import naive
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES, obj, stl_binary, stl_text
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check

@@ -11,7 +11,7 @@ import jsonschema
 import numpy as np
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check, formats

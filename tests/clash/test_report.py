@@ -8,7 +8,7 @@ import gjk3d as gk
 from gjk3d.clash.detection.clashes import KINDS, Clash, clash_id
 from gjk3d.clash.detection.findings import ranked
 from gjk3d.clash.report import PartRow, Report
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def clash(kind: str, a: str, b: str, status: str = "new", **values) -> Clash:
@@ -28,8 +28,8 @@ def test_counts_include_only_open_findings():
     report = Report((clash("hard", "a", "b"), clash("hard", "a", "c", "ignored"), clash("touch", "a", "d", "resolved")))
     assert report.counts == {"hard": 1} | {kind: 0 for kind in KINDS if kind != "hard"}
     assert report.statuses == {"new": 1, "active": 0, "resolved": 1, "ignored": 1}
-    assert repr(report) == sentences.REPORT.format(0, 0, "1 hard")
-    assert repr(Report(pairs_tested=1)) == sentences.REPORT_OF_A_PAIR.format(0)
+    assert repr(report) == messages.REPORT.format(0, 0, "1 hard")
+    assert repr(Report(pairs_tested=1)) == messages.REPORT_OF_A_PAIR.format(0)
 
 
 def test_findings_rank_by_penetration_before_depth():

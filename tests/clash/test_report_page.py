@@ -14,7 +14,7 @@ from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
 from gjk3d.clash.report.wording import decided
 from gjk3d.webpage import template
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def test_page_requests_no_external_resources(tmp_path):
@@ -84,18 +84,18 @@ def test_shapes_and_rows_beyond_the_limit_are_left_out(tmp_path, monkeypatch):
     parsed = Parsed(write_page(report, tmp_path / "a.html"))
     assert [body is None for body in parsed.bodies()[0]] == [True] * 3
     assert np.isfinite(parsed.bodies()[1]).all()
-    assert sentences.BOXES.format(3, 3) in parsed.text
+    assert messages.BOXES.format(3, 3) in parsed.text
     monkeypatch.setattr(page, "MAX_ROWS", 1)
     parsed = Parsed(write_page(report, tmp_path / "a.html"))
     assert len(parsed.rows) == len(parsed.data["ids"]) == 1
-    assert sentences.WORST.format(1, 2) in parsed.text
+    assert messages.WORST.format(1, 2) in parsed.text
 
 
 def test_copies_beyond_triangle_limit_are_boxes(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "MAX_TRIANGLES", 25)
     parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
-    assert sentences.BOXES_UNTIL_CHOSEN not in parsed.text
-    assert sentences.BOX_UNTIL_CHOSEN in parsed.text
+    assert messages.BOXES_UNTIL_CHOSEN not in parsed.text
+    assert messages.BOX_UNTIL_CHOSEN in parsed.text
 
 
 def test_blocks_keep_order_and_stop_at_the_limit(tmp_path, monkeypatch):
@@ -106,7 +106,7 @@ def test_blocks_keep_order_and_stop_at_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "MAX_CHARACTERS", 3 * len(parsed.scripts[1].split()[0]))
     parsed = Parsed(write_page(many(30, side=4), tmp_path / "a.html"))
     assert 7 <= len(parsed.rows) == len(parsed.data["ids"]) <= 21
-    assert sentences.WORST.format(len(parsed.rows), 30) in parsed.text
+    assert messages.WORST.format(len(parsed.rows), 30) in parsed.text
 
 
 def test_page_shows_settings_and_missing_data(tmp_path):
@@ -122,29 +122,29 @@ def test_page_shows_settings_and_missing_data(tmp_path):
         assert words in text
     assert note in text
     assert "0" * 64 in text
-    assert sentences.NO_TRIANGLES in Parsed(write_page(three_cubes(assembly=None), tmp_path / "b.html")).text
-    assert sentences.NO_UNIT in Parsed(write_page(three_cubes(unit=None), tmp_path / "c.html")).text
-    assert sentences.NOTHING_TESTED in Parsed(write_page(Report(), tmp_path / "d.html")).text
+    assert messages.NO_TRIANGLES in Parsed(write_page(three_cubes(assembly=None), tmp_path / "b.html")).text
+    assert messages.NO_UNIT in Parsed(write_page(three_cubes(unit=None), tmp_path / "c.html")).text
+    assert messages.NOTHING_TESTED in Parsed(write_page(Report(), tmp_path / "d.html")).text
 
 
 def test_rows_describe_the_decision(tmp_path):
     parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
     hard, near = (parsed.data["decided"][row["decided"]] for row in parsed.rows)
-    assert hard.startswith(sentences.BY_INTERSECTION)
-    assert sentences.BY_TRIANGLES in near
+    assert hard.startswith(messages.BY_INTERSECTION)
+    assert messages.BY_TRIANGLES in near
     hulls = replace(three_cubes().clashes[0], shape_a="hull", shape_b="hull", method="epa")
-    assert decided(hulls).endswith(sentences.BY_HULLS)
-    assert sentences.ESTIMATE in decided(replace(hulls, distance_kind="approximate"))
-    assert sentences.EXACT in decided(replace(hulls, distance_kind="exact"))
+    assert decided(hulls).endswith(messages.BY_HULLS)
+    assert messages.ESTIMATE in decided(replace(hulls, distance_kind="approximate"))
+    assert messages.EXACT in decided(replace(hulls, distance_kind="exact"))
 
 
 def test_depth_bound_is_marked_as_bound():
     """The depth is an upper bound, so reports mark it as such."""
     report = three_cubes()
     hard, near = report.clashes
-    assert (hard.evidence, near.evidence) == (sentences.DEPTH_AT_MOST, "triangles, exact")
+    assert (hard.evidence, near.evidence) == (messages.DEPTH_AT_MOST, "triangles, exact")
     for text in (formats.to_markdown(report), formats.to_junit(report)):
-        assert sentences.DEPTH_AT_MOST in text
+        assert messages.DEPTH_AT_MOST in text
         assert "bound" not in text
     assert replace(hard, kind="unchecked", distance=None).evidence == "-"
     assert replace(hard, distance=None, distance_kind="approximate").evidence == "boolean"
@@ -168,7 +168,7 @@ def test_unset_settings_are_not_shown(tmp_path):
     source = Parsed(write_page(report, tmp_path / "a.html")).source
     settings = source[source.index("files and settings") : source.index("</footer>")]
     assert "<tr><th>a</th><td>press/*</td></tr>" in settings
-    assert sentences.TOLERANCE_FROM in settings
+    assert messages.TOLERANCE_FROM in settings
     assert "null" not in settings
     assert "[]" not in settings
 

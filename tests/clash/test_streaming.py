@@ -15,7 +15,7 @@ from gjk3d.clash import Assembly, Clash, check, formats
 from gjk3d.clash.detection.decider import Decider
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.scale import unbroken
-from tests.clash import sentences
+from tests.clash import messages
 from tests.clash.reports import cube
 
 
@@ -106,7 +106,7 @@ def test_formats_report_omitted_findings(lattice, tmp_path):
     more = some.total - 5
     assert f"... and {more} more." in formats.to_markdown(some)
     page = some.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert sentences.WORST_IN_TABLE.format(5, some.total) in page
+    assert messages.WORST_IN_TABLE.format(5, some.total) in page
     assert json.loads(some.to_json())["left_out"] == {"new": {"duplicate": 1, "hard": more - 1}}
 
 

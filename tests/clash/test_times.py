@@ -12,7 +12,7 @@ from gjk3d.clash.formats import to_bcf, to_junit, to_markdown
 from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.clash.report.wording import when
 from gjk3d.clash.triage import parse_triage
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def box(size, at):
@@ -51,17 +51,17 @@ def test_clash_interval_is_within_proven_free_times(sliding):
     (after, begin, end, before), text = by_pair(sliding)[POST].intervals[0], when(by_pair(sliding)[POST], sliding)
     assert after <= 1.0 <= begin < end <= 1.5 <= before  # the closed form is 1 to 1.5 s
     assert begin - after > 1e-6
-    first, last = map(float, text.partition(sentences.IN_CLASH)[2].removesuffix(" s").split(" to "))
+    first, last = map(float, text.partition(messages.IN_CLASH)[2].removesuffix(" s").split(" to "))
     assert first <= after <= before <= last
     assert (first, last) == pytest.approx((1.0, 1.5), abs=1e-4)
 
 
 def test_constant_findings_have_no_time(sliding, tmp_path):
     texts = {pair: when(clash, sliding) for pair, clash in by_pair(sliding).items()}
-    assert texts[FLOOR] == sentences.NEAR_THROUGHOUT.format(0.04995, "0.05 mm")
-    assert texts[PLUG] == sentences.CLASH_THROUGHOUT
+    assert texts[FLOOR] == messages.NEAR_THROUGHOUT.format(0.04995, "0.05 mm")
+    assert texts[PLUG] == messages.CLASH_THROUGHOUT
     assert texts["floor", "post"] == "always"  # neither part moves
-    assert texts["floor", "pin"].startswith(sentences.NEAREST.format("0 s"))
+    assert texts["floor", "pin"].startswith(messages.NEAREST.format("0 s"))
     sliding.to_json(tmp_path / "slide.json")
     to_bcf(sliding, tmp_path / "slide.bcf")
     with zipfile.ZipFile(tmp_path / "slide.bcf") as archive:
@@ -90,7 +90,7 @@ def test_approval_applies_to_its_clash_times(sliding, later, status):
     triage = parse_triage(json.dumps(triage.to_dict()).encode(), "again")
     clash = by_pair(slide(**later, more={"triage": triage}))[POST]
     assert clash.status == status
-    assert clash.note.endswith({"ignored": sentences.APPROVED, "new": sentences.OTHER_TIMES}[status])
+    assert clash.note.endswith({"ignored": messages.APPROVED, "new": messages.OTHER_TIMES}[status])
 
 
 def test_approval_at_rest_applies_in_motion_but_not_vice_versa(sliding):

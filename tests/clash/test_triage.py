@@ -11,14 +11,14 @@ import trimesh
 from damaged_decisions import damaged
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from reports import EVIL, cube, finding, three_cubes
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Triage, read_triage
 from gjk3d.clash.triage import MAX_BYTES, STATES, Comment, Issue, Mark, View, parse_triage, taken_up, time_of
 from gjk3d.errors import FileError, ParseError
-from tests.clash import sentences
+from tests.clash import messages
 
 TIMES = st.sampled_from([f"2026-05-0{day}T08:00:00.{ms:03d}Z" for day in range(1, 4) for ms in (0, 1)])
 WHO = st.sampled_from(["", "ann", "bob", EVIL])
@@ -100,7 +100,7 @@ def test_later_run_applies_decisions():
     triage = Triage().marked(by_key[PIN], state="approved", by="ann", unit="mm")
     triage = triage.marked(by_key[LUG], state="reviewed", by="bob", assignee="cy")
     again = by_pair(second := gk.clash.check(pressed(), triage=triage))
-    assert (again[PIN].status, again[PIN].note) == ("ignored", sentences.APPROVED)
+    assert (again[PIN].status, again[PIN].note) == ("ignored", messages.APPROVED)
     assert again[LUG].status == "active"
     assert second.failures(("hard",), only_new=True) == 0
     assert {clash.id for clash in second.clashes if clash.status == "new"} == set()
@@ -116,14 +116,14 @@ def test_approved_gap_that_shrinks_is_new():
     triage = Triage().marked(wide, state="approved", by="ann", unit="mm")
     (near,) = gk.clash.check(assemblies[1], 1.0, triage=triage).clashes
     assert near.status == "new"
-    assert sentences.NEARER in near.note
+    assert messages.NEARER in near.note
 
 
 def test_approved_clash_that_deepens_is_new():
     triage = Triage().marked(by_pair(gk.clash.check(pressed()))[PIN], state="approved", by="ann", unit="mm")
     deeper = by_pair(gk.clash.check(pressed(0.7), triage=triage))[PIN]
     assert deeper.status == "new"
-    assert_names(deeper.note, f"{sentences.APPROVED} at depth 0.5 mm", sentences.DEEPER)
+    assert_names(deeper.note, f"{messages.APPROVED} at depth 0.5 mm", messages.DEEPER)
     assert by_pair(gk.clash.check(pressed(0.3), triage=triage))[PIN].status == "ignored"
     inches = gk.clash.Assembly.of({part.name: part.mesh for part in pressed(0.7).parts}, "in")
     assert by_pair(gk.clash.check(inches, triage=triage))[PIN].status == "new"  # 0.7 in is deeper than 0.5 mm
@@ -146,7 +146,7 @@ def test_approved_clash_with_larger_penetration_is_new():
     (harder,) = gk.clash.check(press_fit(12.0), triage=triage).clashes
     assert (harder.id, harder.status) == (first.id, "new")
     assert harder.distance == pytest.approx(first.distance, rel=0.02)
-    assert_names(harder.note, "0.0997859 mm", sentences.DEEPER)
+    assert_names(harder.note, "0.0997859 mm", messages.DEEPER)
     old = replace(triage.issue(first).state, penetration=None)  # files of earlier versions have no penetration
     issues = {first.id: replace(triage.issue(first), state=old)}
     assert [clash.status for clash in gk.clash.check(press_fit(12.0), triage=Triage(issues)).clashes] == ["ignored"]
@@ -157,11 +157,11 @@ def test_approval_needs_a_comparable_depth():
     bare = Triage().marked(pin, state="approved", by="ann")
     again = by_pair(gk.clash.check(pressed(), triage=bare))[PIN]
     assert again.status == "new"
-    assert_names(again.note, f"{sentences.APPROVED} at depth 0.5,", " mm")
+    assert_names(again.note, f"{messages.APPROVED} at depth 0.5,", " mm")
     issue = bare.issue(pin)
     any_depth = Triage({pin.id: replace(issue, state=replace(issue.state, distance=None))})
     again = by_pair(gk.clash.check(pressed(0.9), triage=any_depth))[PIN]
-    assert (again.status, again.note) == ("ignored", sentences.APPROVED_AT_ANY_DEPTH)
+    assert (again.status, again.note) == ("ignored", messages.APPROVED_AT_ANY_DEPTH)
 
 
 def test_finding_approved_in_baseline_is_not_new(tmp_path):
@@ -183,7 +183,7 @@ def test_resolved_finding_that_returns_is_new():
     by_key = by_pair(gk.clash.check(pressed()))
     triage = Triage().marked(by_key[PIN], state="resolved", by="ann").marked(by_key[LUG], state="active", by="bob")
     again = by_pair(gk.clash.check(pressed(gone=True), triage=triage))
-    assert (again[PIN].status, again[PIN].note) == ("new", sentences.THERE_AGAIN)
+    assert (again[PIN].status, again[PIN].note) == ("new", messages.THERE_AGAIN)
     assert again[LUG].status == "resolved"
     # a pair that was not checked is not resolved
     assert LUG not in by_pair(gk.clash.check(pressed(gone=True), a="pin", triage=triage))

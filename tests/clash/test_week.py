@@ -5,14 +5,14 @@ import zipfile
 
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import read_triage
 from gjk3d.clash.formats.bcf import guid
 from gjk3d.clash.triage import now
 from gjk3d.cli.app import main
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def model(path, pin=0.6, lug=0.5, rail=1.0):
@@ -79,7 +79,7 @@ def test_only_new_clashes_fail_the_check(tmp_path, capsys, monkeypatch):
                     b"</Topic>", comment.encode()
                 )
             back.writestr(name, data)
-    assert run(capsys, "triage", "press.json", "back.bcf")[1] == sentences.TRIAGE_COUNTS.format(1, 1, 1)
+    assert run(capsys, "triage", "press.json", "back.bcf")[1] == messages.TRIAGE_COUNTS.format(1, 1, 1)
     decided = read_triage("press.triage.json")
     assert {key: issue.state.value for key, issue in decided.issues.items()} == {pin: "approved", lug: "active"}
     assert decided.issues[lug].comments[0].text == "mine"
@@ -96,7 +96,7 @@ def test_only_new_clashes_fail_the_check(tmp_path, capsys, monkeypatch):
     }
     states = {pair: rows[frozenset(pair)]["status"] for pair in (("pin", "plate"), ("lug", "plate"), ("rail", "plate"))}
     assert states == {("pin", "plate"): "ignored", ("lug", "plate"): "resolved", ("rail", "plate"): "new"}
-    assert sentences.APPROVED in rows[frozenset(("pin", "plate"))]["note"]
+    assert messages.APPROVED in rows[frozenset(("pin", "plate"))]["note"]
 
     # a pin pressed deeper than approved fails the check again
     model(tmp_path / "press.glb", pin=1.2, lug=-0.2)
@@ -151,4 +151,4 @@ def test_served_report_loads_unchanged_models(tmp_path, capsys, monkeypatch):
     assert [part.name for part in report.assembly.parts] == [part.name for part in report.parts]
     model(tmp_path / "press.glb", pin=3.0)
     assert read_whole(tmp_path / "press.json").assembly is None
-    assert sentences.SHOWN_AS_BOXES in capsys.readouterr().err
+    assert messages.SHOWN_AS_BOXES in capsys.readouterr().err

@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dWarning, RenderingUnavailableError
-from tests.cli import sentences
+from tests.cli import messages
 
 DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.mark.parametrize(
     ("x", "code", "verdict", "distance"),
-    [(5, 0, sentences.APART.format(3), 3), (2, 1, "TOUCHING", 0), (1.5, 1, sentences.OVERLAPPING.format(0.5), -0.5)],
+    [(5, 0, messages.APART.format(3), 3), (2, 1, "TOUCHING", 0), (1.5, 1, messages.OVERLAPPING.format(0.5), -0.5)],
 )
 @pytest.mark.parametrize(
     ("hulls", "size", "what"),
@@ -46,9 +46,9 @@ def test_verdict_and_exit_code(run, box, x, code, verdict, distance, hulls, size
 
 def test_printed_move_makes_models_touch(run, box):
     a, b = box("a.stl"), box("b.stl", (1.5, 0.25, 0))
-    assert_names(run("check", a, b).out, sentences.MOVE_B.format("(0.5, 0, 0)"), sentences.JUST_TOUCH)
+    assert_names(run("check", a, b).out, messages.MOVE_B.format("(0.5, 0, 0)"), messages.JUST_TOUCH)
     assert run("check", a, b, "--pose-b", "0.5 0 0").out.startswith("TOUCHING")
-    assert sentences.MOVE_B.format("(-3, 0, 0)") in run("check", a, box("c.stl", (5, 0, 0))).out
+    assert messages.MOVE_B.format("(-3, 0, 0)") in run("check", a, box("c.stl", (5, 0, 0))).out
 
 
 def test_json_is_one_complete_document(run, assembly):
@@ -76,13 +76,13 @@ def test_notes_report_several_parts_and_open_edges(run, assembly, box):
     result = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m", "--hulls")
     assert_names(result.err, "3 parts", "hull", "assembly.glb#NAME")
     assert "(3 open edges)" in result.err
-    assert sentences.APART.format("7000 mm") in result.out
+    assert messages.APART.format("7000 mm") in result.out
     result = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
     assert_names(result.err, "3 parts", "assembly.glb#NAME")
     assert "hull" not in result.err
     assert_names(result.err, "(3 open edges)", "inside")
     assert "surface" in result.out
-    assert sentences.APART.format("7000 mm") in result.out
+    assert messages.APART.format("7000 mm") in result.out
 
 
 TRUTH = json.loads((DATA / "models.truth.json").read_text())
@@ -268,15 +268,15 @@ def test_different_units_are_converted(run, assembly, tmp_path, box):
     plate.write_bytes(scene.export(file_type="3mf"))
     result = run("check", f"{assembly}#plate", plate, "--pose-b", "9 0 0")
     assert_names(result.err, "plate.3mf", "millimeter", "0.001")
-    assert sentences.APART.format("7000 mm") in result.out
+    assert messages.APART.format("7000 mm") in result.out
     assert run("check", plate, plate).code == 1
     bare = box("bare.stl", (9, 0, 0))
     result = run("check", f"{assembly}#plate", bare)
     assert (result.code, result.out) == (2, "")
     assert_names(result.err, "bare.stl", "meters", "--unit mm")
-    assert sentences.APART.format("7000 mm") in run("check", f"{assembly}#plate", bare, "--unit", "m").out
+    assert messages.APART.format("7000 mm") in run("check", f"{assembly}#plate", bare, "--unit", "m").out
     assert "OVERLAPPING" in run("check", f"{assembly}#plate", bare, "--unit", "mm").out
-    assert sentences.APART.format("7 mm") in run("check", box("a.stl"), bare, "--unit", "mm").out
+    assert messages.APART.format("7 mm") in run("check", box("a.stl"), bare, "--unit", "mm").out
     assert run("check", f"{assembly}#plate", bare, "--unit", "furlongs_").code == 2
     assert "'furlong'" in run("check", bare, bare, "--unit", "furlong").err
 
@@ -285,8 +285,8 @@ def test_wide_bounds_are_not_printed_as_exact(run, tmp_path):
     ball = tmp_path / "ball.stl"
     ball.write_bytes(trimesh.creation.icosphere(3).export(file_type="stl"))
     result = run("check", ball, ball, "--pose-b", "0.1 0.2 0.3", "--tol", "0.3", "--hulls")
-    assert_names(result.out, *sentences.WIDE_BOUNDS)
-    assert sentences.JUST_TOUCH in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
+    assert_names(result.out, *messages.WIDE_BOUNDS)
+    assert messages.JUST_TOUCH in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
 
 
 def test_hash_sign_in_file_name_is_accepted(run, box, tmp_path, assembly):
@@ -331,7 +331,7 @@ def test_warnings_are_notes_on_stderr(run, box, monkeypatch):
 
 def test_unit_option_overrides_units_of_files(run, assembly):
     result = run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "mm")
-    assert result.out.startswith(sentences.APART.format("1.5 mm"))
+    assert result.out.startswith(messages.APART.format("1.5 mm"))
     assert_names(result.err, f"note: {assembly.name}", " mm", " meters")
     assert " meters" not in run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "m").err
 
@@ -348,15 +348,15 @@ def test_bolt_in_hole_is_separated_but_its_hull_overlaps(run):
     arguments = ("check", DATA / "bracket.stl", DATA / "bolt.stl", "--pose-b", "12 -2 4.5")
     result = run(*arguments)
     assert result.code == 0
-    assert result.out.startswith(sentences.APART.format(0.2974))
+    assert result.out.startswith(messages.APART.format(0.2974))
     assert re.search(r"^ +compared +triangles", result.out, re.M)
     result = run(*arguments, "--hulls")
     assert result.code == 1
-    assert result.out.startswith(sentences.OVERLAPPING.format(8.5))
+    assert result.out.startswith(messages.OVERLAPPING.format(8.5))
     assert re.search(r"^ +compared +convex hulls", result.out, re.M)
 
 
 def test_page_names_compared_geometry(run, box, tmp_path):
-    for hulls, text in (((), sentences.TRIANGLES), (("--hulls",), sentences.HULLS)):
+    for hulls, text in (((), messages.TRIANGLES), (("--hulls",), messages.HULLS)):
         run("check", box("a.stl"), box("b.stl", (5, 0, 0)), "--html", tmp_path / "out.html", *hulls)
-        assert sentences.COMPARED.format(text) in (tmp_path / "out.html").read_text(encoding="utf-8")
+        assert messages.COMPARED.format(text) in (tmp_path / "out.html").read_text(encoding="utf-8")

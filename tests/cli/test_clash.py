@@ -15,13 +15,13 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, QUADS, step
 from strategies import sampled
-from words import assert_names
 
 from gjk3d.clash import formats
 from gjk3d.clash.detection.decider import Decider
-from tests.cli import sentences
+from tests.cli import messages
 
 GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"
 
@@ -43,11 +43,11 @@ def test_gearbox_table(run):
     assert result.code == 1
     assert result.err == ""
     lines = result.out.splitlines()
-    assert lines[0] == sentences.CLASH_COUNTS.format(42, 861, 6, 1, 1, 36)
-    assert lines[1] == sentences.CLASH_LIMITS.format("0 mm", "9.5e-05 mm")
-    assert " ".join(lines[3].split()) == sentences.CLASH_COLUMNS
+    assert lines[0] == messages.CLASH_COUNTS.format(42, 861, 6, 1, 1, 36)
+    assert lines[1] == messages.CLASH_LIMITS.format("0 mm", "9.5e-05 mm")
+    assert " ".join(lines[3].split()) == messages.CLASH_COLUMNS
     assert len(lines) == 4 + 3 + 1
-    assert lines[-1] == sentences.MORE_ROWS.format(41, 44)
+    assert lines[-1] == messages.MORE_ROWS.format(41, 44)
 
 
 def test_motion_report_prints_times_of_clashes(run, tmp_path):
@@ -57,9 +57,9 @@ def test_motion_report_prints_times_of_clashes(run, tmp_path):
     result = run("clash", folder / "engine.glb", "--motion", folder / "engine.toml", *wanted)
     assert result.code == 1
     lines = [" ".join(line.split()) for line in result.out.splitlines()]
-    assert lines[3].endswith(sentences.WHEN)
+    assert lines[3].endswith(messages.WHEN)
     assert lines[4].split()[:7] == ["1", "hard", "crank_plug", "sensor", "≥", "0.4", "0.4"]
-    assert " " + sentences.DEEPEST.format("37 deg", 33.9067, "40.0933 deg") in lines[4]
+    assert " " + messages.DEEPEST.format("37 deg", 33.9067, "40.0933 deg") in lines[4]
     assert '"motion":{"begin":0.0,"end":360.0' in page.read_text(encoding="utf-8")
 
 
@@ -74,7 +74,7 @@ def test_invalid_motion_is_rejected(run, boxes, tmp_path):
 def test_json_is_one_valid_document(run, boxes):
     result = run("clash", *boxes, "--clearance", "0.5", "-f", "json")
     assert result.code == 1
-    assert result.err == sentences.NO_UNIT
+    assert result.err == messages.NO_UNIT
     report = document(result)
     assert [(row["kind"], row["a"], row["b"], row["distance"]) for row in report["clashes"]] == [
         ("hard", "one", "two", -0.5),
@@ -95,9 +95,9 @@ def test_length_without_unit_prints_a_note(run):
     result = run(
         "clash", GEARBOX, "--clearance", "0.0005", "--tolerance", "1e-6", "--a", "*/nut_1", "--fail-on", "none"
     )
-    assert_names(result.err, "note: --clearance 0.0005 and --tolerance 1e-6", f"{sentences.READ_IN} m,", "0.5mm")
+    assert_names(result.err, "note: --clearance 0.0005 and --tolerance 1e-6", f"{messages.READ_IN} m,", "0.5mm")
     result = run("clash", GEARBOX, "--clearance", "0.5mm", "--tolerance", "0", "--a", "*/nut_1", "--fail-on", "none")
-    assert sentences.READ_IN not in result.err
+    assert messages.READ_IN not in result.err
 
 
 @pytest.mark.parametrize(("level", "code"), [("hard", 0), ("clearance", 1), ("touch", 1), ("none", 0)])
@@ -353,7 +353,7 @@ def test_ctrl_c_keeps_findings(run, monkeypatch):
     assert report["complete"] is False
     assert 0 < len(report["clashes"]) < 44
     assert report["pairs_tested"] < report["pairs_total"] == 861
-    assert result.err == sentences.CLASH_INTERRUPTED.format(report["pairs_tested"], 861)
+    assert result.err == messages.CLASH_INTERRUPTED.format(report["pairs_tested"], 861)
 
 
 def test_ctrl_c_waits_until_files_are_written(run, boxes, tmp_path, monkeypatch):
@@ -367,7 +367,7 @@ def test_ctrl_c_waits_until_files_are_written(run, boxes, tmp_path, monkeypatch)
     path = tmp_path / "r.csv"
     result = run("clash", *boxes, "-o", path, "--html", tmp_path / "r.html", "--unit", "mm")
     assert result.code == 130
-    assert result.err.endswith(sentences.CLASH_INTERRUPTED.format(3, 3))
+    assert result.err.endswith(messages.CLASH_INTERRUPTED.format(3, 3))
     assert len(path.read_text().splitlines()) == 2
     assert (tmp_path / "r.html").read_text(encoding="utf-8").endswith("</html>\n")
 

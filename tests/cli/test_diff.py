@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
-from tests.cli import sentences
+from tests.cli import messages
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_table_shows_changes_only(run, reports):
     assert lines[0].endswith("1 resolved")
     assert " e " not in lines[3]
     assert run("diff", reports[0], reports[0]).code == 0
-    assert run("diff", reports[0], reports[0]).out == sentences.DIFF_COUNTS.format(0, 0, 0, 4, 0) + "\n"
+    assert run("diff", reports[0], reports[0]).out == messages.DIFF_COUNTS.format(0, 0, 0, 4, 0) + "\n"
     assert run("diff", *reports, "--top", 1).out.splitlines()[-1].startswith("... ")
 
 
@@ -52,7 +52,7 @@ def test_table_has_the_unit_of_the_clash_table(run, box, tmp_path):
         files = [box("a.stl"), box("b.stl", (place, 0, 0))]
         assert run("clash", *files, "--unit", "m", "--tolerance", "1e-6", "-o", path).code == 1
     result = run("diff", *paths)
-    assert sentences.DISTANCE_BEFORE.format("mm") in result.out
+    assert messages.DISTANCE_BEFORE.format("mm") in result.out
     assert result.out.splitlines()[-1].split()[-4:] == ["depth", "500", "depth", "750"]
 
 
@@ -63,7 +63,7 @@ def test_ignored_clash_is_neither_new_nor_resolved(run, reports, tmp_path):
     run("clash", *files, "--unit", "mm", "--tolerance", "1e-6", "--ignore", rules, "-o", quiet)
     for pair in ((reports[1], quiet), (quiet, reports[1])):
         result = run("diff", *pair)
-        assert (result.code, result.out) == (0, sentences.DIFF_COUNTS.format(0, 0, 0, 4, 0) + "\n")
+        assert (result.code, result.out) == (0, messages.DIFF_COUNTS.format(0, 0, 0, 4, 0) + "\n")
     cases = ElementTree.fromstring(run("diff", reports[1], quiet, "--format", "junit").out).findall(".//testcase")
     assert len(cases) == len({case.get("name") for case in cases})
 
@@ -87,7 +87,7 @@ def test_reports_are_compared_in_the_later_unit(run, box, tmp_path):
         documents[unit] = tmp_path / f"{unit}.json"
         run("clash", *files, "--unit", unit, "-o", documents[unit])
     result = run("diff", documents["m"], documents["mm"], "--json")
-    assert result.err == sentences.CONVERTED.format(documents["m"], "mm")
+    assert result.err == messages.CONVERTED.format(documents["m"], "mm")
     document = json.loads(result.out)
     assert document["counts"] == {"new": 0, "kind": 0, "changed": 0, "same": 3, "resolved": 0}
     for row in document["rows"]:
@@ -134,7 +134,7 @@ def test_interrupted_report_prints_a_note(run, reports, tmp_path):
     part = tmp_path / "part.json"
     part.write_text(reports[1].read_text().replace('"complete": true', '"complete": false'))
     result = run("diff", reports[0], part)
-    assert result.err == sentences.STOPPED.format(part)
+    assert result.err == messages.STOPPED.format(part)
 
 
 def test_clash_at_different_times_is_changed(run, box, tmp_path):
@@ -147,13 +147,13 @@ def test_clash_at_different_times_is_changed(run, box, tmp_path):
         documents.append(tmp_path / f"{len(documents)}.json")
         assert run("clash", *files, "--unit", "mm", "--motion", motion, "-o", documents[-1]).code == 1
     first, same, later = documents
-    assert run("diff", first, same).out.splitlines() == [sentences.DIFF_COUNTS.format(0, 0, 0, 1, 0)]
+    assert run("diff", first, same).out.splitlines() == [messages.DIFF_COUNTS.format(0, 0, 0, 1, 0)]
     result = run("diff", first, later)
     lines = [" ".join(line.split()) for line in result.out.splitlines()]
-    assert (result.code, lines[0]) == (0, sentences.DIFF_COUNTS.format(0, 0, 1, 0, 0))
-    assert lines[2].endswith(sentences.BEFORE_NOW)
-    assert sentences.IN_CLASH.format(0.666666, "1.33334 s") in lines[3]
-    assert sentences.IN_CLASH.format(1.33333, "2.66667 s") in lines[3]
+    assert (result.code, lines[0]) == (0, messages.DIFF_COUNTS.format(0, 0, 1, 0, 0))
+    assert lines[2].endswith(messages.BEFORE_NOW)
+    assert messages.IN_CLASH.format(0.666666, "1.33334 s") in lines[3]
+    assert messages.IN_CLASH.format(1.33333, "2.66667 s") in lines[3]
     (row,) = json.loads(run("diff", first, later, "--json").out)["rows"]
     assert row["old_intervals"][0] == pytest.approx([2 / 3, 2 / 3, 4 / 3, 4 / 3], abs=1e-3)
     assert row["new_intervals"][0] == pytest.approx([4 / 3, 4 / 3, 8 / 3, 8 / 3], abs=1e-3)

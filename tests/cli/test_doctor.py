@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError
-from tests.cli import sentences
+from tests.cli import messages
 
 doctor = import_module("gjk3d.cli.doctor")
 
@@ -56,7 +56,7 @@ def test_usable_installation_is_reported(run, rendering):
     assert document["kernels"]["mode"] in ("object", "jit", "python")
     assert document["rendering"] == {"works": True, "window": "vtkEGLRenderWindow", "error": None}
     text = run("doctor").out
-    assert text.endswith(sentences.USABLE)
+    assert text.endswith(messages.USABLE)
     assert "FAIL" not in text
 
 
@@ -74,7 +74,7 @@ def test_missing_package_fails_but_missing_extra_does_not(run, rendering, monkey
     assert result.code == 1
     assert re.search(r"FAIL\s+scipy\s.*pip install scipy", result.out)
     assert re.search(r'lxml.*pip install "gjk3d\[io\]"', result.out)
-    assert result.out.endswith(sentences.BROKEN.format("scipy"))
+    assert result.out.endswith(messages.BROKEN.format("scipy"))
 
 
 def test_package_with_import_error_fails(run, rendering, monkeypatch):
@@ -99,15 +99,15 @@ OBJECT = {
 @pytest.mark.parametrize(
     ("facts", "named"),
     [
-        ({"mode": "python"}, sentences.COMPILATION_OFF),
-        ({"mode": "jit"}, sentences.COMPILES_BY_ITSELF),
+        ({"mode": "python"}, messages.COMPILATION_OFF),
+        ({"mode": "jit"}, messages.COMPILES_BY_ITSELF),
         (OBJECT | {"object": "/x/y.o"}, "x86-64: /x/y.o"),
         (OBJECT | {"loaded": False, "can_build": False}, 'pip install "gjk3d[build]"'),
         (OBJECT | {"loaded": False, "writable": False}, "GJK3D_CACHE_DIR"),
-        (OBJECT | {"object": "/x/y.o", "builtins": False}, sentences.THROUGH_PYTHON),
-        (OBJECT | {"loaded": False}, sentences.NOT_COMPILED),
+        (OBJECT | {"object": "/x/y.o", "builtins": False}, messages.THROUGH_PYTHON),
+        (OBJECT | {"loaded": False}, messages.NOT_COMPILED),
         (OBJECT | {"object": "/x/y.o", "refused": ["The cache /z is not used."]}, "The cache /z is not used."),
-        (OBJECT | {"loaded": False, "building": 0.4}, sentences.ELSEWHERE.format("40%")),
+        (OBJECT | {"loaded": False, "building": 0.4}, messages.ELSEWHERE.format("40%")),
     ],
 )
 def test_kernel_state_is_printed(run, rendering, monkeypatch, facts, named):
@@ -125,7 +125,7 @@ def test_wrong_distance_fails(run, rendering, monkeypatch):
     result = run("doctor")
     assert result.code == 1
     assert "the distance of two test boxes is 1.0, expected 2" in result.out
-    assert result.out.endswith(sentences.BROKEN.format("kernels"))
+    assert result.out.endswith(messages.BROKEN.format("kernels"))
 
 
 def test_warmup(run, monkeypatch):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 
 def test_json(run, assembly):

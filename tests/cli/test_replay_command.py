@@ -7,10 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
-from tests.cli import sentences
+from tests.cli import messages
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def case(tmp_path):
 def test_equal_result_exits_with_0(run, case):
     result = run("replay", case())
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(sentences.SAME)
+    assert result.out.startswith(messages.SAME)
     assert_names(result.out, "signed_distance of a Box and a Sphere", "depth='auto'")
     assert result.out.count("separated, 0.25\n") == 2
-    assert sentences.SAME_VERSIONS in result.out
+    assert messages.SAME_VERSIONS in result.out
 
 
 def test_different_result_exits_with_1(run, case):
@@ -56,7 +56,7 @@ def test_verify_identifies_the_wrong_result(run, case):
     result = run("replay", file, "--verify")
     assert result.code == 1
     assert re.search(r"^ +verified then +refuted; ", result.out, re.M)
-    assert re.search(rf"^ +verified now +{sentences.PROVEN_EXACTLY}$", result.out, re.M)
+    assert re.search(rf"^ +verified now +{messages.PROVEN_EXACTLY}$", result.out, re.M)
     document = json.loads(run("replay", file, "--verify", "--json").out)
     assert document["sameness"] == "contradicts"
     (verdict,) = document["verdicts"]
@@ -89,8 +89,8 @@ def test_stack_prints_different_rows_worst_first(run, case):
     poses[:, 0, 3] = (0, 0.5, 1, 2, 3)
     result = run("replay", case(poses=poses), "--verify")
     assert result.code == 0
-    assert sentences.REPLAY_COUNTS.format(5, 5, 0, 0) in result.out
-    assert sentences.PROVEN_COUNTS.format(5, 5, 5) in result.out
+    assert messages.REPLAY_COUNTS.format(5, 5, 0, 0) in result.out
+    assert messages.PROVEN_COUNTS.format(5, 5, 5) in result.out
 
     def change(document):
         document["answer"]["lower"][1] -= 1e-9
@@ -99,7 +99,7 @@ def test_stack_prints_different_rows_worst_first(run, case):
     file = case(change, poses)
     result = run("replay", file)
     assert result.code == 1
-    assert sentences.REPLAY_COUNTS.format(5, 3, 1, 1) in result.out
+    assert messages.REPLAY_COUNTS.format(5, 3, 1, 1) in result.out
     assert result.out.index("row 4 of") < result.out.index("row 2 of")
     assert "row 0" not in result.out
     document = json.loads(run("replay", file, "--json").out)
@@ -156,9 +156,9 @@ def test_mesh_result_is_replayed_and_verified(run, tmp_path):
     document = json.loads(gk.distance(mesh, gk.Sphere(0.5), None, pose, certificate=True).to_json(path))
     result = run("replay", path, "--verify")
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(sentences.SAME)
+    assert result.out.startswith(messages.SAME)
     assert_names(result.out, "distance", "Mesh", "Sphere")
-    assert result.out.count(sentences.PROVEN) == 2
+    assert result.out.count(messages.PROVEN) == 2
     document["certificate"]["normals"] = [[0, 0, -1]] * len(document["certificate"]["normals"])
     path.write_text(json.dumps(document))
     result = run("replay", path, "--verify")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
-from tests.cli import sentences
+from tests.cli import messages
 
 check = import_module("gjk3d.cli.robot.check")
 
@@ -54,7 +54,7 @@ def test_overview(run):
     result = run("robot", "info", URDF, *WHOLE)
     assert result.code == 0
     lines = [line.split() for line in result.out.splitlines()]
-    assert result.out.startswith(sentences.ROBOT.format("arm", 9, 6, "m"))
+    assert result.out.startswith(messages.ROBOT.format("arm", 9, 6, "m"))
     assert ["joint_2", "revolute", "-1.9", "2.2", "shoulder", "upper_arm"] in lines
     assert ["tool_tip", "fixed", "-", "-", "gripper", "tip"] in lines
     assert ["upper_arm", "3", "bodies", "upper_arm.stl"] in lines
@@ -112,11 +112,11 @@ def test_configurations_of_a_file_are_free_or_hit(run, beam):
     result = run("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf", "--clearance")
     assert result.code == 1
     lines = [line.split() for line in result.out.splitlines()]
-    assert sentences.CHECK_COUNTS.format(3, 2, 1) in result.out
+    assert messages.CHECK_COUNTS.format(3, 2, 1) in result.out
     # At angle 0 the beam ends at y = 0.05, and the wall begins at 0.7. At pi/2 the beam ends at 1, so the depth is 0.3.
     assert ["1", "free", "-", "0.65", "beam,", "wall"] in lines
     assert ["2", "HIT", "beam,", "wall", "depth", "0.3", "beam,", "wall"] in lines
-    assert sentences.LEAST_CLEARANCE.format("depth 0.3 m", "beam, wall", 2, 3) in result.out
+    assert messages.LEAST_CLEARANCE.format("depth 0.3 m", "beam, wall", 2, 3) in result.out
 
 
 def test_json_has_bounds_and_points(run, beam):
@@ -228,7 +228,7 @@ def test_interrupted_run_prints_finished_rows(run, beam, monkeypatch):
 def test_free_path(run):
     result = run("robot", "path", URDF, ARM / "path.csv", *WHOLE)
     assert (result.code, result.err) == (0, "")
-    assert_names(result.out, "5 edges, sampled", " 0.05 ", sentences.FREE_SAMPLES)
+    assert_names(result.out, "5 edges, sampled", " 0.05 ", messages.FREE_SAMPLES)
 
 
 def test_blocked_path(run):
@@ -264,7 +264,7 @@ def test_certified_paths(run, beam):
     angle = float(np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1))  # the corner of the beam touches the wall
     (beam / "path.csv").write_text(f"0\n{angle - 1e-3!r}\n")
     result = run(*words)
-    assert (result.code, result.out.splitlines()[-1]) == (0, sentences.FREE_PROVEN)
+    assert (result.code, result.out.splitlines()[-1]) == (0, messages.FREE_PROVEN)
     (beam / "path.csv").write_text("0\n1\n")
     hit = document(run(*words, "--json"))
     assert (hit["status"], hit["asked"]["certify"]) == ("HIT", True)
@@ -280,8 +280,8 @@ def test_unresolved_is_not_free(run, beam, monkeypatch):
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf", "--certify")
     result = run(*words)
     assert result.code == 1
-    assert sentences.UNRESOLVED.format(1, 1, 1, 2, 2, "beam and wall") in result.out
-    assert sentences.FREE_UP_TO.format(0.499999) in result.out  # rounded down
+    assert messages.UNRESOLVED.format(1, 1, 1, 2, 2, "beam and wall") in result.out
+    assert messages.FREE_UP_TO.format(0.499999) in result.out  # rounded down
     report = document(run(*words, "--json"))
     assert (report["status"], report["safe"], report["hit"]) == ("UNRESOLVED", 0.4999999, None)
 
@@ -301,7 +301,7 @@ def test_interrupted_path_prints_number_of_free_edges(run, beam, monkeypatch):
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf")
     result = run(*words, "--picture", beam / "none.png")
     assert result.code == 130
-    assert sentences.PATH_INTERRUPTED.format(8, 20) in result.out
+    assert messages.PATH_INTERRUPTED.format(8, 20) in result.out
     assert not (beam / "none.png").exists()
 
 
@@ -582,7 +582,7 @@ def test_deprecated_form_works_and_prints_its_replacement(run, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     result = run("robot", URDF, *old)
     hint, *rest = result.err.splitlines()
-    line = hint.removeprefix(sentences.USE_INSTEAD)
+    line = hint.removeprefix(messages.USE_INSTEAD)
     assert line == shlex.join(["gjk3d", "robot", *map(str, new)])
     again = run(*shlex.split(line)[1:])
     assert (result.code, result.out, rest) == (again.code, again.out, again.err.splitlines())
@@ -642,7 +642,7 @@ def test_safety_of_a_program(run, tmp_path):
     paths, page = (ARM / "path.csv", ARM / "path_blocked.csv"), tmp_path / "safety.html"
     result = run("robot", "safety", URDF, *paths, *WHOLE, "--report", page)
     assert result.code == 1
-    assert sentences.KEPT.format(1, 2) in result.out
+    assert messages.KEPT.format(1, 2) in result.out
     assert "collision  " in result.out
     assert "gripper, pillar" in page.read_text()
     result = run("robot", "safety", URDF, paths[0], *WHOLE, "--json")

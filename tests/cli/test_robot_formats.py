@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 DRAWN = """<robot name="r"><link name="a"><visual><geometry><sphere radius="0.1"/></geometry></visual></link></robot>"""
 XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:property name="a" value="${oops(}"/>

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gjk3d.cli.terminal import Table, print_labelled
-from tests.cli import sentences
+from tests.cli import messages
 
 GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"
 NAMES = ["gearbox/group_base/housing", "gearbox/group_fasteners/bolt_4", "a name of one long step without any slash"]
@@ -45,7 +45,7 @@ def test_long_names_are_shortened_with_a_note():
         "gearbox/group_fasteners/bolt_4",
         "a name of …ep without any slash",
     ]
-    assert table().lines(40)[-1] == sentences.SHORTENED.format("decided by")
+    assert table().lines(40)[-1] == messages.SHORTENED.format("decided by")
     assert "…/bolt_4" in table().lines(40)[2]
 
 

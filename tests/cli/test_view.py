@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError
-from tests.cli import sentences
+from tests.cli import messages
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -104,7 +104,7 @@ def test_empty_files_are_rejected_or_noted(run, box, tmp_path):
     result = run("view", tmp_path / "empty.stl", box("one.stl"), "--save", tmp_path / "a.html")
     assert result.code == 0
     assert_names(result.err, "empty", "0 triangles")
-    assert sentences.NOT_READ.format(1) in (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert messages.NOT_READ.format(1) in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.full
@@ -135,7 +135,7 @@ def test_shapes_are_explained_in_words(run):
     result = gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, shift(2.5, 0.2, 0.1))
     explanation = str(gk.viz.explain(result))
     assert completed.out.splitlines() == explanation.splitlines()
-    assert completed.out.startswith(sentences.FIRST_STEP)
+    assert completed.out.startswith(messages.FIRST_STEP)
     assert "sphere B's radius 0.5" in completed.out
     assert f"{result.distance:.9g} apart" in completed.out
 
@@ -143,7 +143,7 @@ def test_shapes_are_explained_in_words(run):
 def test_models_are_explained_by_hulls_in_their_unit(run, box, assembly):
     result = run("explain", box(), box("other.stl", (1.5, 0.1, 0)), "--unit", "mm")
     assert result.code == 1
-    assert sentences.ANSWER_OVERLAPPING.format("0.5 mm") in result.out
+    assert messages.ANSWER_OVERLAPPING.format("0.5 mm") in result.out
     result = run("explain", f"{assembly}#ell", "sphere:0.25", "--pose-b", "2.6 0.1 0.1")
     assert result.code == 1
     assert "sphere B's radius 0.25 m " in result.out  # the sphere has the unit of the file
@@ -153,8 +153,8 @@ def test_models_are_explained_by_hulls_in_their_unit(run, box, assembly):
 def test_unit_option_applies_to_shapes(run, tmp_path):
     page = tmp_path / "page.html"
     result = run("explain", "box:2,2,2", "sphere:0.5", "--pose-b", "2.5 0 0", "--unit", "cm", "--html", page)
-    assert sentences.ANSWER_APART.format("1 cm.") in result.out
-    bounds = sentences.BOUNDS_OF_THE_DISTANCE.format("cm")
+    assert messages.ANSWER_APART.format("1 cm.") in result.out
+    bounds = messages.BOUNDS_OF_THE_DISTANCE.format("cm")
     assert_names(page.read_text(encoding="utf-8"), " 1 cm", bounds, '"unit":"cm"')
 
 
@@ -207,7 +207,7 @@ def test_explain_without_shapes_opens_the_lesson(run, tmp_path, monkeypatch):
 def test_every_shape_has_a_keyword(run, word, shape):
     result = run("explain", word, "box:1,1,1", "--pose-b", "6 0.3 0.2")
     distance = gk.signed_distance(shape, gk.Box((1, 1, 1)), None, shift(6, 0.3, 0.2)).distance
-    assert float(re.search(sentences.APART_BY, result.out)[1].rstrip(".")) == pytest.approx(distance, rel=1e-5)
+    assert float(re.search(messages.APART_BY, result.out)[1].rstrip(".")) == pytest.approx(distance, rel=1e-5)
 
 
 @pytest.mark.full

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from scipy.spatial import ConvexHull
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.exact import exact_signed_distance
 from gjk3d.exact.certificates import NOT_ROUND, surface_proof, weights_proof
-from tests.exact.sentences import FLAWS
+from tests.exact.messages import FLAWS
 
 OCTAHEDRON = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
 FACES = [

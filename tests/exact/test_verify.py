@@ -10,13 +10,13 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from message_checks import assert_names
 from strategies import CHOSEN_PAIRS, SHAPES, build, is_polytope, pairs, polytopes, random_poses
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.exact import verify
 from gjk3d.shapes.base import Shape
-from tests.exact.sentences import REASONS
+from tests.exact.messages import REASONS
 
 S = gk.Status
 QUERIES = [gk.signed_distance, gk.distance]

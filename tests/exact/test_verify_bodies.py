@@ -11,8 +11,8 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.exact import cuts
@@ -21,8 +21,8 @@ from gjk3d.exact.convex_sets import body_of, of_points, place_all, translation
 from gjk3d.exact.cuts import ClosedSurface, Union, find_cut, find_pair, flaws_of_cut, is_closed
 from gjk3d.exact.cuts import _top as highest_of
 from tests.bodies.every_kind import BOUNDED
-from tests.bodies.places import at
-from tests.exact.sentences import FLAWS, REASONS
+from tests.bodies.random_shapes import at
+from tests.exact.messages import FLAWS, REASONS
 
 OTHERS = {
     "box": gk.Box((0.5, 0.6, 0.7)),

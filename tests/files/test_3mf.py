@@ -6,8 +6,8 @@ import zipfile
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ParseError

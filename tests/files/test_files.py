@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import pyvista
 import trimesh
+from message_checks import assert_names
 from model_files import (
     CORNERS,
     QUADS,
@@ -37,7 +38,6 @@ from model_files import (
     write_zip,
     xaml,
 )
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, ParseError

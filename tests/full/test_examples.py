@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from PIL import Image
 from scipy.ndimage import maximum_filter, uniform_filter
-from words import assert_names
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

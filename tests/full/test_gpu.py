@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import DeviceUnavailableError, ShapeError

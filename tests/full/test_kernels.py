@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d
 from gjk3d._kernels import files, store

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Browser, program
+from message_checks import assert_names
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import read
 from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError

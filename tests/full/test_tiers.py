@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from tests import conftest
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from itertools import count as upwards
 from pathlib import Path
 
-from . import adversaries
+from . import difficult_pairs
 from .check import check
 from .draw import Stack, draw
-from .judged import judge
-from .rivals import Rivals
+from .library_errors import Versus
+from .other_libraries import Rivals
 from .stacked import stacked
 from .table import Tally
-from .versus import Versus
+from .verification import judge
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:
@@ -24,7 +24,7 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=20_000, help="whole stacks, until there are that many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--only", choices=adversaries.NAMES, metavar="CLASS", help=f"one of: {', '.join(adversaries.NAMES)}"
+        "--only", choices=difficult_pairs.NAMES, metavar="CLASS", help=f"one of: {', '.join(difficult_pairs.NAMES)}"
     )
     parser.add_argument("--first", type=int, default=0, metavar="STACK", help="where to start, to see one stack again")
     parser.add_argument(

@@ -9,7 +9,7 @@ from laws import Pair
 from naive import Spec
 from strategies import PAIRS, is_polytope, random_spec
 
-from . import adversaries
+from . import difficult_pairs
 from .closed import Truth
 
 #: least and greatest number of poses of a stack
@@ -51,15 +51,15 @@ def draw(seed: int, number: int, only: str | None = None) -> Stack:
     count = int(rng.integers(ROWS[0], ROWS[1] + 1))
     half = number // 2
     if only is not None:  # more rows reduce the share of the fixed cost of a stack
-        return Stack(seed, number, only, *adversaries.CLASSES[only](rng, 10 * count), rng)
+        return Stack(seed, number, only, *difficult_pairs.CLASSES[only](rng, 10 * count), rng)
     if number % 2 == 0:
         name, pair = _random(rng, half, count)
         return Stack(seed, number, name, pair, None, rng)
-    name = adversaries.NAMES[half % len(adversaries.NAMES)]
-    pair, truth = adversaries.CLASSES[name](rng, count)
+    name = difficult_pairs.NAMES[half % len(difficult_pairs.NAMES)]
+    pair, truth = difficult_pairs.CLASSES[name](rng, count)
     return Stack(seed, number, name, pair, truth, rng)
 
 
 def kinds() -> int:
     """Return the number of stacks that contain each pair of kinds of shape and each class once."""
-    return 2 * max(len(PAIRS), len(adversaries.NAMES))
+    return 2 * max(len(PAIRS), len(difficult_pairs.NAMES))

@@ -6,14 +6,14 @@ import hashlib
 import re
 
 import numpy as np
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
-from tests.hardening import adversaries, answers
+from tests.hardening import answers, difficult_pairs
 from tests.hardening.__main__ import main, run
 from tests.hardening.stacked import stacked
 
-FIRST = 1 + 2 * adversaries.NAMES.index("vertex, edge, face kisses")
+FIRST = 1 + 2 * difficult_pairs.NAMES.index("vertex, edge, face kisses")
 
 
 def test_few_stacks_have_no_faults():

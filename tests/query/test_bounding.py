@@ -10,8 +10,8 @@ import naive
 import numpy as np
 import pytest
 import strategies
+from message_checks import assert_names
 from strategies import SHAPES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError, UnboundedShapeError, UnsupportedPair

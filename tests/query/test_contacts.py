@@ -8,9 +8,9 @@ import pickle
 import laws
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
 from strategies import CHOSEN_PAIRS, SHAPES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex.checks import is_finite

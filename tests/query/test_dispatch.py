@@ -8,7 +8,7 @@ import pytest
 import gjk3d as gk
 from gjk3d.engine.dispatch import SINGLE, TABLE, find, is_collider, kind_of
 from gjk3d.shapes.base import Kind
-from tests.bodies.every_question import BODIES, OTHERS
+from tests.bodies.every_query import BODIES, OTHERS
 
 HEIGHTS = np.zeros((2, 2))
 EACH = {

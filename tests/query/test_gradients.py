@@ -8,10 +8,10 @@ import pickle
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 from strategies import CHOSEN_PAIRS, SHAPES, build, random_poses
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError

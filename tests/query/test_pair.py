@@ -10,9 +10,9 @@ import laws
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
 from strategies import CHOSEN_PAIRS, SHAPES, build
-from words import assert_names
 
 import gjk3d as gk
 

@@ -11,9 +11,9 @@ from multiprocessing import get_context
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
 from strategies import PAIRS, SHAPES, build, is_polytope, random_poses
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex import solve as convex

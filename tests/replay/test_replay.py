@@ -10,8 +10,8 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from message_checks import assert_names
 from strategies import CHOSEN_PAIRS, SHAPES, build, clouds, pairs, random_poses, sampled
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.replay import Sameness, read, run, to_json

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot

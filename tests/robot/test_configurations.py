@@ -12,8 +12,8 @@ import pytest
 import gjk3d as gk
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot, general_pairs
+from tests.robot.test_cell_objects import HELD, SOLIDS
 from tests.robot.test_checker import AROUND, PANDA, UR5, at, drawn
-from tests.robot.test_surroundings import HELD, SOLIDS
 
 
 def test_copies_and_threads_agree():

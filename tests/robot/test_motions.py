@@ -8,7 +8,7 @@ import sysconfig
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
+from random_robots import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dError

@@ -6,8 +6,8 @@ import json
 
 import pytest
 from example_robots import SHARE
+from message_checks import assert_names
 from neutral import FILE, NAMES, hits, loaded, raw_pairs
-from words import assert_names
 
 from gjk3d.errors import Gjk3dError
 

@@ -8,7 +8,7 @@ from math import acos, degrees
 import numpy as np
 import pytest
 from example_robots import robot, some
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.robot import Robot, allow_by_sampling
 from gjk3d.robot.cell import Base, build

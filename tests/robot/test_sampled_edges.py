@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import KINDS, drawn, random_robot
 from example_robots import SHARE, SRDFS, URDFS, some
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import random_rotations
+from random_robots import KINDS, drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.convex.batch import pack_shapes
@@ -18,7 +18,7 @@ from gjk3d.robot.cell_kernels import FREE, UNSURE, Layout
 from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_cosine
 from gjk3d.robot.queries import quick_edge
 from gjk3d.robot.sampled_edges import LANES, POSE, SPOT, Lanes, link_lanes, near_lanes, place_lanes, spot
-from tests.robot.test_bounding_of_links import SHAPES
+from tests.robot.test_bounding_capsules import SHAPES
 
 SCALES = (1e-9, 1e-3, 1.0, 1e6)
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
+from random_robots import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d._kernels.calls.install import is_usable

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio
 import pytest
 from example_robots import SHARE, SRDFS, URDFS, robot, twin
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.errors import Gjk3dError, ParseError, RobotError, RobotWarning
 from gjk3d.robot import AllowedPairs, Robot

@@ -6,9 +6,9 @@ from math import acos, sqrt
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
 from hypothesis import given
 from hypothesis import strategies as st
+from random_robots import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import random_robot
 from example_robots import robot as example_robot
+from random_robots import random_robot
 from test_trajectories import SPLINES, at, path_of
 
 import gjk3d as gk

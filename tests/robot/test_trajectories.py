@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
 from example_robots import robot as example_robot
 from example_robots import some
 from oracle import CLOSE, Oracle
+from random_robots import drawn, random_robot
 from scipy.interpolate import (
     Akima1DInterpolator,
     BPoly,

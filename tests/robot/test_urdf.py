@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 from example_robots import SHARE, URDFS, robot
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, ParseError, RobotError, ShapeError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError

@@ -8,8 +8,8 @@ from math import factorial
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from strategies import SHAPES, build
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError

@@ -9,8 +9,8 @@ import naive
 import numpy as np
 import pytest
 import strategies
+from message_checks import assert_names
 from strategies import SHAPES, sampled
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError

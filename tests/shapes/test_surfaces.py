@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.errors import ShapeError
 from gjk3d.shapes import measure

@@ -3,9 +3,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from answers import overlapping, pose, separated
+from example_results import overlapping, pose, separated
+from message_checks import assert_names
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
@@ -13,7 +13,7 @@ from gjk3d.errors import FileError, UnsupportedPair
 from gjk3d.viz.explanation import lessons
 from gjk3d.viz.explanation.narration import Names
 from gjk3d.viz.explanation.stage import Curve, limits
-from tests.viz import sentences
+from tests.viz import messages
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
 B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])
@@ -86,7 +86,7 @@ def test_step_numbers_equal_the_trace(name):
         np.testing.assert_array_equal(step.point, record.support_a - record.support_b)
         assert step.lower == record.lower
         assert step.upper <= record.upper
-        distances = [float(x) for x in re.findall(sentences.NEAREST_IS, step.sentence)]
+        distances = [float(x) for x in re.findall(messages.NEAREST_IS, step.sentence)]
         np.testing.assert_allclose(distances, [np.linalg.norm(step.nearest)], rtol=1e-3)
     for step, record in zip(epa, result.trace.epa, strict=True):
         np.testing.assert_array_equal(step.vertices, record.vertices)
@@ -103,12 +103,12 @@ def test_dropped_points_leave_the_simplex():
         result = gk.signed_distance(hull, cone, None, turned, trace=True)
         met += result.depth > 0
         for step, after in pairwise(gjk_steps(gk.viz.explain(result))):
-            if sentences.FOLDED in after.sentence:  # one step stands for several
+            if messages.FOLDED in after.sentence:  # one step stands for several
                 continue
             assert set(after.names) == (set(step.names) | {step.point_name}) - set(step.dropped)
             drops = re.findall(r"drops (.*?)\.", step.sentence)
             assert (re.findall(r"w\d+", drops[0]) if drops else []) == list(step.dropped)
-            region = re.findall(sentences.KEPT, step.sentence)
+            region = re.findall(messages.KEPT, step.sentence)
             assert region[0].split() == list(after.names)
             dropped += len(step.dropped)
     assert dropped > 20
@@ -140,20 +140,20 @@ def test_epa_steps_have_numbers_of_the_polytope(name):
         normal /= np.linalg.norm(normal)
         away = float(normal @ corners[0])
         beyond = float(normal @ step.point) - away
-        match = re.search(sentences.REACHES, step.sentence)
+        match = re.search(messages.REACHES, step.sentence)
         assert match[1] == step.point_name
         assert float(match[2]) == pytest.approx(beyond, rel=1e-3)
         count += away > 1e-6
         if away > 1e-6:
-            nearest = re.search(sentences.NEAREST_FACE, step.sentence)
+            nearest = re.search(messages.NEAREST_FACE, step.sentence)
             assert nearest[1].split() == [step.names[i] for i in step.closest]
             assert float(nearest[2]) == pytest.approx(away, rel=1e-3)
         faces, later = (set(map(tuple, s.faces.tolist())) for s in (step, after))
-        gone = re.search(sentences.REPLACED_FACES, step.sentence)
+        gone = re.search(messages.REPLACED_FACES, step.sentence)
         assert len(faces - later) == int(gone[2] or 1)
         assert len(later - faces) == int(gone[3]) == len(step.horizon)
     assert count >= 2
-    assert re.search(sentences.LAST_FACE, steps[-1].sentence)
+    assert re.search(messages.LAST_FACE, steps[-1].sentence)
 
 
 def test_epa_explains_its_start():
@@ -199,7 +199,7 @@ def test_similar_final_steps_are_merged():
     for step in steps:  # also before the merged steps
         assert set(step.after) <= {*step.names, step.point_name}
     assert re.findall(r"\d+", steps[-2].title) == [str(len(result.trace.gjk) - folded), str(len(result.trace.gjk))]
-    assert_names(steps[-2].sentence, f"{folded + 1} steps", sentences.FOLDED)
+    assert_names(steps[-2].sentence, f"{folded + 1} steps", messages.FOLDED)
     assert [step.number for step in steps] == list(range(len(steps)))
     assert steps[-2].lower == result.trace.gjk[-1].lower - 0.3
 
@@ -274,11 +274,11 @@ def test_rounding_errors_are_named_as_rounding():
         for step in gk.viz.explain(result).steps:
             message = f"{step.title}. {step.sentence} {step.bounds}"
             assert not re.search(r"e-1[2-9]|only 0|-0(?![.\d])", message)
-            count += f"({sentences.ROUNDING})" in message
+            count += f"({messages.ROUNDING})" in message
     assert count > 10
     tiny = gk.viz.explain(gk.signed_distance(gk.Point((0, 0, 0)), gk.Point((1, 0, 0)), None, pose(-1 + 2**-50, 0, 0)))
     assert "8.88" in tiny.steps[-1].sentence  # proven, so not a rounding error
-    assert sentences.ROUNDING not in str(tiny)
+    assert messages.ROUNDING not in str(tiny)
 
 
 def test_distance_bounds_are_not_negative():

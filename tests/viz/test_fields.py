@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import trimesh
-from answers import pose
-from words import assert_names
+from example_results import pose
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d import viz

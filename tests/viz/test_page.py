@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import trimesh
-from answers import SHAPES, overlapping, pose, separated
+from example_results import SHAPES, overlapping, pose, separated
+from message_checks import read
 from PIL import Image
-from words import read
 
 import gjk3d as gk
 from gjk3d import webpage
@@ -23,7 +23,7 @@ from gjk3d.viz.drawing import Style, camera_of, lay_out
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.page import write_html
 from gjk3d.webpage import template, three_js
-from tests.viz import sentences
+from tests.viz import messages
 
 EVIL = "<script>alert(1)</script>"
 
@@ -138,11 +138,11 @@ def test_table_contains_all_numbers_and_the_unit(tmp_path):
     low, high = read(rows["Depth"].removesuffix(" mm"), 9)
     assert low <= -result.upper <= -result.lower <= high
     assert rows["Depth"].endswith(" mm")
-    assert (float(rows[sentences.LOWER]), float(rows[sentences.UPPER])) == (-result.upper, -result.lower)
+    assert (float(rows[messages.LOWER]), float(rows[messages.UPPER])) == (-result.upper, -result.lower)
     for label, vector in (("Point on A", result.point_a), ("Point on B", result.point_b), ("Normal", result.normal)):
         numbers = [float(x) for x in re.findall(r"[-\d.e]+", rows[label].split(")")[0])]
         np.testing.assert_allclose(numbers, vector, atol=1e-8)
-    assert f"length {result.depth:.9g} mm" in rows[sentences.TO_PART]
+    assert f"length {result.depth:.9g} mm" in rows[messages.TO_PART]
     assert "crank.stl" in parsed.text
     assert "overlapping by" in parsed.text
 
@@ -177,11 +177,11 @@ def test_models_are_included_unless_convex_or_too_large(tmp_path, monkeypatch):
     result = gk.signed_distance(broken.hull(), convex.hull(), None, pose(2, 0, 0))
     parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, convex)))
     assert [x["moves"] for x in parsed.scene["items"] if x["layer"] == "models"] == [False]
-    assert sentences.HULLS in parsed.text
+    assert messages.HULLS in parsed.text
     monkeypatch.setattr(page, "MAX_TRIANGLES", 5)
     parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, None)))
     assert not [x for x in parsed.scene["items"] if x["layer"] == "models"]
-    assert sentences.HULL_ALONE.format("A", 11) in parsed.text
+    assert messages.HULL_ALONE.format("A", 11) in parsed.text
 
 
 def test_same_result_gives_same_bytes(tmp_path):
@@ -238,9 +238,9 @@ def test_mesh_slider_ends_with_proven_bounds(tmp_path):
     readings = Page(write_html(tmp_path / "a.html", result)).scene["readings"]
     head, status, rows = readings[-1]
     assert (head, status) == (headline(proven), "separated")
-    assert 0.0 <= float(dict(rows)[sentences.LOWER]) <= proven.lower <= proven.upper
+    assert 0.0 <= float(dict(rows)[messages.LOWER]) <= proven.lower <= proven.upper
     for _, status, rows in readings[:-1]:
-        assert status != "overlapping" or float(dict(rows)[sentences.LOWER]) >= 0.0  # a bound of the depth
+        assert status != "overlapping" or float(dict(rows)[messages.LOWER]) >= 0.0  # a bound of the depth
 
 
 def test_slider_has_the_result_at_each_position(tmp_path):
@@ -253,7 +253,7 @@ def test_slider_has_the_result_at_each_position(tmp_path):
             expected = gk.signed_distance(result.shape_a, result.shape_b, result.pose_a, moved)
             assert (head, status) == (headline(expected, "mm"), expected.status.name.lower())
             rows = dict(rows)
-            lower, upper = float(rows[sentences.LOWER]), float(rows[sentences.UPPER])
+            lower, upper = float(rows[messages.LOWER]), float(rows[messages.UPPER])
             assert lower <= abs(expected.distance) + 1e-12
             assert upper >= abs(expected.distance) - 1e-12
             numbers = [float(x) for x in re.findall(r"[-\d.e]+", rows["Point on B"])]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from answers import pose
+from example_results import pose
 from test_show import GREEN, ORANGE, picture, share
 
 import gjk3d as gk
@@ -10,7 +10,7 @@ from gjk3d import viz
 from gjk3d.viz.drawing import LINES, MODEL
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.paint import camera_of
-from tests.viz import sentences
+from tests.viz import messages
 
 
 def box(*place, size=(1, 1, 1)):
@@ -50,7 +50,7 @@ def test_assembly_is_transparent_and_pair_is_coloured(report):
     assert (a.name, b.name) == ("base", "deep")
     np.testing.assert_allclose(b.vertices.mean(axis=0), (-1, 0, 0.6))
     assert b.opacity > a.opacity  # the small part is visible inside the large one
-    assert drawing.words == [sentences.FINDING.format(1, 2, "0.4 mm"), "base  –  deep"]
+    assert drawing.words == [messages.FINDING.format(1, 2, "0.4 mm"), "base  –  deep"]
     image, plotter = picture(report)
     assert share(image, ORANGE) > 0.02
     assert share(image, GREEN) > 0.02
@@ -76,7 +76,7 @@ def test_keys_n_and_p_move_between_findings(report):
     count, place = len(plotter.renderer.actors), plotter.camera.focal_point
     first = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
     press(plotter, "n")
-    assert words(plotter) == [sentences.FINDING.format(2, 2, "0.1 mm"), "base  –  shallow"]
+    assert words(plotter) == [messages.FINDING.format(2, 2, "0.1 mm"), "base  –  shallow"]
     assert plotter.camera.focal_point[0] > place[0] + 0.3
     second = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
     assert np.abs(first - second).mean() > 2.0
@@ -106,7 +106,7 @@ def test_clash_option_selects_a_finding(report):
 def test_reports_without_findings_or_triangles_are_drawn(report):
     free = gk.clash.check(gk.clash.Assembly.of({"a": box(0, 0, 0), "b": box(3, 0, 0)}))
     drawing = drawing_of(free)
-    assert drawing.words == [sentences.NO_CLASHES.format(2)]
+    assert drawing.words == [messages.NO_CLASHES.format(2)]
     np.testing.assert_allclose(drawing.framed.max(axis=0), (3.5, 0.5, 0.5))
     from dataclasses import replace
 

@@ -9,12 +9,12 @@ import types
 import numpy as np
 import pytest
 import trimesh
-from answers import pose
+from example_results import pose
+from message_checks import assert_names
 from PIL import Image
 from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly, make_interp_spline
 from test_page import browse
 from test_show import color_at, picture, pixel_of, share
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
@@ -26,7 +26,7 @@ from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.kinds.robots import along, path_frames
 from gjk3d.viz.motions import play_of_travel
 from gjk3d.viz.page import _pieces
-from tests.viz import sentences
+from tests.viz import messages
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
 
@@ -41,7 +41,7 @@ TEXT = """<robot name="crane">
 #: The hand hits the ball when the beam has turned by about 0.9 of a quarter turn.
 BALL = (gk.Sphere(0.1), pose(0.1, 1.15, 0.0))
 PATH = np.array([[0.0, 0.0], [0.7, 0.5], [np.pi / 2, 1.0]])
-HAND_WITH_BALL = sentences.PAIR.format("hand", "ball")
+HAND_WITH_BALL = messages.PAIR.format("hand", "ball")
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +84,14 @@ def test_free_configuration_shows_closest_points(checker):
         np.testing.assert_allclose(end.vertices.mean(axis=0), point, atol=1e-9)
     middle = (rod.vertices.max(axis=0) + rod.vertices.min(axis=0)) / 2
     np.testing.assert_allclose(middle, (near.point_a + near.point_b) / 2, atol=1e-9)
-    assert_names(drawing.words[-1], sentences.CLOSEST.format("hand", "ball"), f"{near.distance:.4g} m")
+    assert_names(drawing.words[-1], messages.CLOSEST.format("hand", "ball"), f"{near.distance:.4g} m")
     assert [label.text for label in drawing.labels] == ["hand - ball"]
 
 
 def test_colliding_objects_are_vermilion_and_named(checker):
     drawing = drawing_of(checker, q=(np.pi / 2 - 0.1, 0.0))
     assert {item.name for item in drawing.items if item.color == robots.HIT and item.name} == {"hand", "ball"}
-    assert drawing.words[-1].startswith(sentences.COLLISION.format(HAND_WITH_BALL, ""))
+    assert drawing.words[-1].startswith(messages.COLLISION.format(HAND_WITH_BALL, ""))
     free = drawing_of(checker, q=(0.0, 0.0))
     assert {item.name for item in free.items if item.color == robots.HIT} == set()
 
@@ -100,23 +100,23 @@ def test_caption_lists_as_many_pairs_as_fit():
     ends = (np.zeros(3), np.ones(3))
     pairs = tuple((f"link_number_{k}", "a wall") for k in range(5))
     words = robots.words_for(robots.State(pairs, -0.25, -0.25, -0.25, pairs[0], ends))
-    expected = sentences.AND_PAIRS.format(sentences.PAIR.format("link_number_0", "a wall"), 4)
-    assert words == sentences.COLLISION.format(expected, "0.25 m")
+    expected = messages.AND_PAIRS.format(messages.PAIR.format("link_number_0", "a wall"), 4)
+    assert words == messages.COLLISION.format(expected, "0.25 m")
     long = (("x" * 60, "y"), ("a", "b"))
     words = robots.words_for(robots.State(long, -0.25, -0.25, -0.25, long[0], ends))
-    expected = sentences.AND_A_PAIR.format(sentences.PAIR.format("x" * 60, "y"))
-    assert words == sentences.COLLISION.format(expected, "0.25 m")
+    expected = messages.AND_A_PAIR.format(messages.PAIR.format("x" * 60, "y"))
+    assert words == messages.COLLISION.format(expected, "0.25 m")
     short = tuple((f"l{k}", "w") for k in range(4))
     words = robots.words_for(robots.State(short, -1.0, -1.0, -1.0, short[0], ends))
-    expected = ", ".join(sentences.PAIR.format(*pair) for pair in short)
-    assert words == sentences.COLLISION.format(expected, "1 m")
+    expected = ", ".join(messages.PAIR.format(*pair) for pair in short)
+    assert words == messages.COLLISION.format(expected, "1 m")
 
 
 def test_pair_within_margin_is_not_a_collision(checker):
     checker.margin = 0.05
     (q,) = [q for q in np.linspace((1.0, 0), (1.4, 0), 400) if 0.01 < checker.clearance(q).distance < 0.012][:1]
     drawing = drawing_of(checker, q=q)
-    assert drawing.words[-1].startswith(sentences.TOO_CLOSE.format(HAND_WITH_BALL, 0.01))
+    assert drawing.words[-1].startswith(messages.TOO_CLOSE.format(HAND_WITH_BALL, 0.01))
 
 
 @pytest.mark.full
@@ -181,7 +181,7 @@ def test_travel_moves_evenly_until_hit(checker):
     result = travel(checker, PATH, resolution=0.001, frames=25)
     expected = checker.path_free(PATH, resolution=0.001)
     assert expected.edge == 1
-    assert result.way.where[-1] == sentences.ON_EDGE.format(2, 2, 2, 3)
+    assert result.way.where[-1] == messages.ON_EDGE.format(2, 2, 2, 3)
     np.testing.assert_allclose(result.way.q[0], PATH[0], atol=1e-12)
     np.testing.assert_allclose(result.way.q[-1], expected.configuration, atol=1e-12)
     steps = np.abs(np.diff(result.way.q, axis=0)).max(axis=1)
@@ -191,17 +191,17 @@ def test_travel_moves_evenly_until_hit(checker):
     assert [bool(state.pairs) for state in result.states] == [False] * 24 + [True]
     assert result.states[-1].hit == {"hand", "ball"}
     np.testing.assert_allclose(result.trace, result.poses[:, 2, :3, 3])
-    assert result.way.verdict == sentences.COLLISION_ON.format(2, 2, HAND_WITH_BALL)
+    assert result.way.verdict == messages.COLLISION_ON.format(2, 2, HAND_WITH_BALL)
 
 
 def test_caption_names_robot_and_configuration(checker):
-    assert drawing_of(checker.robot).words == [sentences.ROBOT_AT.format("crane", 3, 2, "(0, 0)")]
+    assert drawing_of(checker.robot).words == [messages.ROBOT_AT.format("crane", 3, 2, "(0, 0)")]
     words = drawing_of(checker, q=[0.25, -1.0]).words
-    assert words[0] == sentences.ROBOT_AT.format("crane", 3, 2, "(0.25, -1)")
-    assert_names(words[1], sentences.CLOSEST.format("post", "hand"), " 0.8")
+    assert words[0] == messages.ROBOT_AT.format("crane", 3, 2, "(0.25, -1)")
+    assert_names(words[1], messages.CLOSEST.format("post", "hand"), " 0.8")
     assert drawing_of(travel(checker, PATH[:2], frames=3)).words == [
-        sentences.ROBOT.format("crane", 3, 2),
-        sentences.FREE_SAMPLES,
+        messages.ROBOT.format("crane", 3, 2),
+        messages.FREE_SAMPLES,
     ]
 
 
@@ -222,16 +222,16 @@ def test_camera_avoids_objects_that_hide_the_collision(checker):
 def test_travel_of_free_path_reaches_its_end(checker):
     result = travel(checker, PATH[:2], frames=7, link="beam")
     np.testing.assert_allclose(result.way.q[-1], PATH[1], atol=1e-12)
-    assert result.way.verdict == sentences.FREE_SAMPLES
+    assert result.way.verdict == messages.FREE_SAMPLES
     proven = travel(checker, PATH[:2], certify=True, frames=2)
-    assert proven.way.verdict == sentences.FREE_PROVEN
+    assert proven.way.verdict == messages.FREE_PROVEN
     np.testing.assert_allclose(result.trace, 0.0, atol=1e-12)  # the origin of the beam does not move
     still = travel(checker, [PATH[0], PATH[0]], frames=3)
     np.testing.assert_array_equal(still.way.q, np.repeat(PATH[:1], 3, axis=0))
     single = travel(checker, PATH[:1], frames=3)
     np.testing.assert_array_equal(single.way.q, still.way.q)
-    assert single.way.verdict == sentences.FREE_WAYPOINT
-    assert set(single.way.where) == {sentences.AT_WAYPOINT}
+    assert single.way.verdict == messages.FREE_WAYPOINT
+    assert set(single.way.where) == {messages.AT_WAYPOINT}
 
 
 KNOTS = np.array([1.0, 2.0, 4.0])
@@ -250,11 +250,11 @@ def test_travel_of_trajectory_moves_evenly_until_hit(checker, run):
     times = np.linspace(1.0, expected.hit, 9)
     wanted = np.array([run.at(t) if isinstance(run, gk.robot.Trajectory) else run(t) for t in times])
     np.testing.assert_allclose(result.way.q, wanted, atol=1e-9)
-    assert result.way.verdict == sentences.COLLISION_AT.format(f"{expected.hit:.6g}", HAND_WITH_BALL)
+    assert result.way.verdict == messages.COLLISION_AT.format(f"{expected.hit:.6g}", HAND_WITH_BALL)
     assert [bool(state.pairs) for state in result.states] == [False] * 8 + [True]
-    assert result.way.where[0] == sentences.AT_TIME.format(1, 1, 4)
+    assert result.way.where[0] == messages.AT_TIME.format(1, 1, 4)
     free = travel(checker, gk.robot.Trajectory(PATH[:2], KNOTS[:2]), frames=3)
-    assert (free.way.free, free.way.verdict) == (True, sentences.FREE_TIMES.format(1, 2))
+    assert (free.way.free, free.way.verdict) == (True, messages.FREE_TIMES.format(1, 2))
     np.testing.assert_allclose(free.way.q[1], PATH[:2].mean(axis=0), atol=1e-12)
 
 
@@ -397,7 +397,7 @@ def test_motion_page_plays_in_a_browser(checker, tmp_path):
     assert 'data-state="drawn"' in dom
     _, dom = browse(types.SimpleNamespace(as_uri=lambda: f"{file.as_uri()}#5"), tmp_path, "--dump-dom")
     assert 'data-at="5"' in dom
-    assert f'<p id="state" class="hit">{sentences.COLLISION.format(HAND_WITH_BALL, "")}' in dom
+    assert f'<p id="state" class="hit">{messages.COLLISION.format(HAND_WITH_BALL, "")}' in dom
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import pyvista
 import trimesh
-from answers import SHAPES, overlapping, pose, separated
+from example_results import SHAPES, overlapping, pose, separated
 from PIL import Image
 
 import gjk3d as gk
@@ -19,7 +19,7 @@ from gjk3d.viz.colors import SEPARATION
 from gjk3d.viz.drawing import lay_out
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.wording import above, below
-from tests.viz import sentences
+from tests.viz import messages
 
 ORANGE, GREEN = np.array([230, 159, 0]), np.array([0, 158, 115])
 
@@ -221,13 +221,13 @@ def test_verdict_and_proof_describe_every_status():
     touch = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(1, 0, 0))
     assert verdict(touch) == "touching"
     far = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(9, 0, 0), max_distance=2)
-    assert verdict(far, "mm") == sentences.APART.format("7 mm")
-    assert proof(far) == sentences.PROVEN.format(7)
-    assert verdict(separated()) == sentences.APART.format(1)
+    assert verdict(far, "mm") == messages.APART.format("7 mm")
+    assert proof(far) == messages.PROVEN.format(7)
+    assert verdict(separated()) == messages.APART.format(1)
     assert verdict(overlapping(), "m").startswith("overlapping by 0.")
     far.upper = np.inf
-    assert verdict(far, "mm") == sentences.APART.format(sentences.AT_LEAST.format(f"{below(far.lower)} mm"))
-    assert proof(far) == sentences.PROVEN.format(sentences.AT_LEAST.format(below(far.lower)))
+    assert verdict(far, "mm") == messages.APART.format(messages.AT_LEAST.format(f"{below(far.lower)} mm"))
+    assert proof(far) == messages.PROVEN.format(messages.AT_LEAST.format(below(far.lower)))
     for result in (touch, far):
         image, plotter = picture(result)
         assert image.std() > 5.0
@@ -366,14 +366,14 @@ def test_depth_interval_is_printed_with_both_bounds(tmp_path):
     assert result.lower < result.upper < 0.0
     drawing = drawing_of(result)
     least, most = below(-result.upper), above(-result.lower)
-    assert drawing.words[0] == sentences.BETWEEN.format(least, most)
-    assert (sentences.WAY_OUT, SEPARATION) in drawing.keys
+    assert drawing.words[0] == messages.BETWEEN.format(least, most)
+    assert (messages.WAY_OUT, SEPARATION) in drawing.keys
     page = viz.write_html(tmp_path / "deep.html", result, unit="mm").read_text(encoding="utf-8")
-    assert sentences.BETWEEN.format(least, f"{most} mm") in page
-    assert f"</svg> {sentences.WAY_OUT}<" in page
-    assert sentences.MOVE_OUT in page
+    assert messages.BETWEEN.format(least, f"{most} mm") in page
+    assert f"</svg> {messages.WAY_OUT}<" in page
+    assert messages.MOVE_OUT in page
     assert "shortest" not in page[: page.index("<script")]
-    assert (sentences.SHORTEST_WAY_OUT, SEPARATION) in drawing_of(overlapping()).keys
+    assert (messages.SHORTEST_WAY_OUT, SEPARATION) in drawing_of(overlapping()).keys
 
 
 @pytest.mark.full

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from house import House, write_house
 from ifcopenshell import api
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 

@@ -11,7 +11,7 @@ from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import wording
 from gjk3d.clash.triage import parse_triage
-from tests.clash import sentences
+from tests.clash import messages
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -81,7 +81,7 @@ def test_selected_finding_sets_time_and_shows_chart(page):
     page.key("ArrowDown")
     page.settle()
     assert float(page.state("time")) == 10.0
-    assert sentences.DEEPEST.format("10 s") in text(page, "detail")
+    assert messages.DEEPEST.format("10 s") in text(page, "detail")
     assert EVIL in text(page, "detail")
     assert page.evaluate("document.querySelectorAll('#chart .clash').length") == 1
     box = page.evaluate("document.querySelector('#chart .clash').getAttribute('points').split(/[ ,]/).map(Number)")
@@ -89,7 +89,7 @@ def test_selected_finding_sets_time_and_shows_chart(page):
     assert box[2] == pytest.approx(1000.0, abs=0.2)
     points = page.evaluate("document.querySelector('#chart .gap').getAttribute('points').split(' ').length")
     assert points >= 97
-    assert page.evaluate("document.getElementById('chart').getAttribute('aria-label')") == sentences.CHART.format(
+    assert page.evaluate("document.getElementById('chart').getAttribute('aria-label')") == messages.CHART.format(
         "2 mm", "0.5 mm"
     )
 
@@ -97,7 +97,7 @@ def test_selected_finding_sets_time_and_shows_chart(page):
 def test_chart_of_separated_parts_starts_at_least_gap(page):
     page.evaluate("clashTable.select(gjk3d.data.rows.findIndex((row) => row.kind === 'clearance' && row.course >= 0))")
     page.settle()
-    assert text(page, "chart").startswith(sentences.GAP_FROM.format(0.2))
+    assert text(page, "chart").startswith(messages.GAP_FROM.format(0.2))
 
 
 def test_chart_axes_are_labelled(page):
@@ -341,7 +341,7 @@ def test_resting_pair_has_no_chart(page):
     index = [int(x) for x in rows.strip("[]").split(",")].index(-1)
     page.evaluate(f"clashTable.select({index})")
     page.settle()
-    assert sentences.NOT_RELATIVE in text(page, "chart")
+    assert messages.NOT_RELATIVE in text(page, "chart")
 
 
 def test_report_without_motion_has_no_player(chromium, tmp_path):

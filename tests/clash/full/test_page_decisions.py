@@ -12,7 +12,7 @@ from reports import ENDING, EVIL, many, three_cubes
 from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage import parse_triage, time_of
-from tests.clash import sentences
+from tests.clash import messages
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 
@@ -257,7 +257,7 @@ def test_decisions_are_undone_in_reverse_order(opened):
     press(browser, "n")
     press(browser, "5")
     assert chosen(browser) == [1, [0, 1, 2, 3, 4]]
-    assert browser.evaluate(shown) == [False, sentences.UNDO.format("resolved", 2)]
+    assert browser.evaluate(shown) == [False, messages.UNDO.format("resolved", 2)]
     press(browser, "u", repeat=True)
     assert chosen(browser) == [1, [0, 1, 2, 3, 4]]
     browser.click("#undo")
@@ -300,7 +300,7 @@ def test_keys_do_not_decide_hidden_findings(opened):
     press(browser, "4")
     press(browser, " ")
     assert browser.evaluate("[gjk3d.data.rows[0].state, clashTable.marked.size]") == ["new", 0]
-    assert sentences.HIDDEN.format(1) in browser.evaluate("document.querySelector('#toast').textContent")
+    assert messages.HIDDEN.format(1) in browser.evaluate("document.querySelector('#toast').textContent")
     browser.click("#detail [data-state=approved]")
     assert browser.evaluate("gjk3d.data.rows[0].state") == "approved"
 
@@ -457,7 +457,7 @@ def test_author_is_requested_once_and_applied_to_earlier_edits(opened):
     browser.click("#triage button.small")
     assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
     assert browser.evaluate("document.activeElement.id") != "author"  # the name may be entered later
-    assert browser.evaluate("document.querySelector('#triage small').textContent").startswith(f"{sentences.NO_NAME}, ")
+    assert browser.evaluate("document.querySelector('#triage small').textContent").startswith(f"{messages.NO_NAME}, ")
     browser.key("Escape")
     browser.click("#row-1")
     assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
@@ -488,8 +488,8 @@ def test_file_notes_missing_author(opened):
     browser.click("#row-0")
     browser.click("[data-state=active]")
     text = saved(browser)
-    assert json.loads(text)["note"] == sentences.NO_NAME_IN_FILE
-    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(f". {sentences.NO_NAME_IN_FILE}")
+    assert json.loads(text)["note"] == messages.NO_NAME_IN_FILE
+    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(f". {messages.NO_NAME_IN_FILE}")
     issue = parse_triage(text.encode(), "the page").issues[report.clashes[0].id]
     assert (issue.state.value, issue.state.by) == ("active", "")
 
@@ -518,7 +518,7 @@ def test_page_rejects_files_that_python_rejects(opened):
     for text, _ in [("", ""), *damaged()]:
         give(browser, text)
         message = browser.evaluate("document.querySelector('#saved').textContent")
-        assert re.match(sentences.REFUSED_IN_PAGE, message), text
+        assert re.match(messages.REFUSED_IN_PAGE, message), text
         assert saved(browser) == ""  # no decision was taken over
 
 
@@ -529,7 +529,7 @@ def test_future_times_are_rejected_with_remedy(opened):
         late = (clock + timedelta(hours=hours)).isoformat()
         give(browser, json.dumps(Triage().marked(report.clashes[0], state="active", by="ann", at=late).to_dict()))
         message = browser.evaluate("document.querySelector('#saved').textContent")
-        assert all(words in message for words in sentences.AHEAD) != taken
+        assert all(words in message for words in messages.AHEAD) != taken
         assert browser.evaluate("gjk3d.data.rows[0].state") == ("active" if taken else "new")
 
 

@@ -10,7 +10,7 @@ from reports import cube, three_cubes
 import gjk3d as gk
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage import parse_triage
-from tests.clash import sentences
+from tests.clash import messages
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 
@@ -114,9 +114,9 @@ def test_two_clicks_measure_and_snap_to_corners(opened):
     for x, y in ends:  # slightly inside the corner, to which the click snaps
         inward = (middle - (x, y)) / np.linalg.norm(middle - (x, y)) * 4
         browser.click_at(x + inward[0], y + inward[1])
-    assert browser.evaluate("document.querySelector('#measured').textContent") == sentences.MEASURED.format("2 mm")
+    assert browser.evaluate("document.querySelector('#measured').textContent") == messages.MEASURED.format("2 mm")
     browser.key("ArrowDown")  # clicks that measure select no finding, and the measurement stays active
-    assert browser.evaluate("document.querySelector('#measured').textContent").startswith(sentences.CLICK_AN_END)
+    assert browser.evaluate("document.querySelector('#measured').textContent").startswith(messages.CLICK_AN_END)
 
 
 def test_measured_line_is_visible_on_part_a(opened):
@@ -226,7 +226,7 @@ def test_findings_are_filtered_by_their_cause(opened):
     meshes |= {"lone 1": cube((0, 0, 50)), "lone 2": cube((1, 0, 50))}
     browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
     assert browser.state("shown") == "5"
-    assert sentences.LOOK_FIRST.format("plate", 4, 5) in browser.evaluate("document.querySelector('#notes').innerText")
+    assert messages.LOOK_FIRST.format("plate", 4, 5) in browser.evaluate("document.querySelector('#notes').innerText")
     browser.evaluate("document.querySelector('#group').value = 'cause 0'")
     browser.evaluate("document.querySelector('#group').dispatchEvent(new Event('input'))")
     assert browser.state("shown") == "4"
@@ -243,5 +243,5 @@ def test_truncated_group_list_is_labelled(opened):
         ).split("|")
         if text.startswith("near")
     )
-    assert label == sentences.LARGEST_GROUPS.format(500, 501)
+    assert label == messages.LARGEST_GROUPS.format(500, 501)
     assert browser.evaluate("document.querySelectorAll('#group optgroup option').length") == 500

@@ -9,7 +9,7 @@ from gjk3d.clash import Report
 from gjk3d.clash.detection.clashes import KINDS
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
-from tests.clash import sentences
+from tests.clash import messages
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_click_on_row_moves_camera_to_finding(opened):
     assert browser.state("eye") != eye
     assert share(first, ORANGE) > 0.02
     assert share(first, GREEN) > 0.02
-    assert sentences.SEPARATION.format("0.5 mm") in browser.evaluate("document.querySelector('#legend').textContent")
+    assert messages.SEPARATION.format("0.5 mm") in browser.evaluate("document.querySelector('#legend').textContent")
     detail = browser.evaluate("document.querySelector('#detail').innerText")
     values = "depth\n0.5 mm", "(0.5, 0, 0), length 0.5 mm", "2 mm³", "0.5 × 2 × 2 mm"
     for words in ("frame", "press/ram", *values, "pressed in"):
@@ -81,7 +81,7 @@ def test_click_on_row_moves_camera_to_finding(opened):
     browser.click("#row-1")
     browser.settle()
     assert (np.abs(browser.picture() - first).max(axis=-1) > 30).mean() > 0.05
-    assert sentences.GAP.format("0.25 mm") in browser.evaluate("document.querySelector('#legend').textContent")
+    assert messages.GAP.format("0.25 mm") in browser.evaluate("document.querySelector('#legend').textContent")
     moved = np.array(browser.state("eye").split()[3:], float) - target
     size = np.linalg.norm([5.75, 2, 2]) / 2  # bounds of the three cubes
     np.testing.assert_allclose(moved * size, [2.625 - 0.75, 0, 0], atol=1e-3)
@@ -124,7 +124,7 @@ def test_filters_and_order(opened):
     assert rows(browser) == [1]
     browser.type(" nothing of this")
     assert rows(browser) == []
-    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_ROW
+    assert browser.evaluate("document.querySelector('#empty').innerText") == messages.NO_ROW
     browser.click("#clear")
     assert rows(browser) == [0, 1]
     browser.click("#part")
@@ -168,7 +168,7 @@ def test_resolved_findings_have_their_own_filter(opened):
     assert rows(browser) == [2]
     browser.click("#row-2")
     browser.settle()
-    assert sentences.B_NOT_DRAWN in browser.evaluate("document.querySelector('#detail').innerText")
+    assert messages.B_NOT_DRAWN in browser.evaluate("document.querySelector('#detail').innerText")
 
 
 def test_link_opens_finding(opened):
@@ -267,8 +267,8 @@ def test_names_are_copied_without_clipboard_api(opened):
 
 def test_report_without_a_clash(opened):
     browser = opened(three_cubes(clashes=()))
-    assert sentences.NO_CLASH.format("press.glb") in browser.evaluate("document.querySelector('h1').innerText")
-    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_FINDING
+    assert messages.NO_CLASH.format("press.glb") in browser.evaluate("document.querySelector('h1').innerText")
+    assert browser.evaluate("document.querySelector('#empty').innerText") == messages.NO_FINDING
     assert share(browser.picture(), (125, 136, 148)) > 0.02  # the parts are drawn
     browser.key("ArrowDown")
     assert browser.state("selected") in (None, "")
@@ -281,7 +281,7 @@ def test_report_of_unchecked_parts_only(opened):
     browser = opened(Report(parts=parts, clashes=(clash,), pairs_total=1))
     assert "1 unchecked" in browser.evaluate("document.querySelector('h1').innerText")
     listed = browser.evaluate("document.querySelector('#unchecked').innerText")
-    assert sentences.NOT_CHECKED.format(2) in listed
+    assert messages.NOT_CHECKED.format(2) in listed
     assert reason in listed
     browser.key("ArrowDown")
     browser.settle()
@@ -306,7 +306,7 @@ def test_points_that_contradict_distance_are_left_out(opened):
     browser.click("#row-0")
     browser.settle()
     assert browser.evaluate("document.querySelector('#legend').textContent") == ""
-    assert sentences.POINT_ON_A not in browser.evaluate("document.querySelector('#detail').innerText")
+    assert messages.POINT_ON_A not in browser.evaluate("document.querySelector('#detail').innerText")
 
 
 def test_b_can_be_moved_out(opened):

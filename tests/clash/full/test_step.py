@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.clash import Assembly, Movement, check
 from gjk3d.cli.app import main

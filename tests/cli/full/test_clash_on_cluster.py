@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.clash.formats import LineWriter
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from answers import overlapping, pose
 from browser import Browser, program
+from example_results import overlapping, pose
+from message_checks import assert_names
 from page_state import choose, set_input
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
-from tests.viz import sentences
+from tests.viz import messages
 
 KINDS = ("explain", "sat", "bounds", "answer", "drawing", "motion", "clash", "safety")
 
@@ -133,7 +133,7 @@ def test_touch_screens_show_no_key_hints(browser, pages, kind):
 def test_safety_report_names_units_and_moving_objects(browser, pages):
     opened(browser, pages["safety"])
     heads = browser.evaluate("[...document.querySelectorAll('th')].map((one) => one.textContent)")
-    assert set(heads) >= sentences.SAFETY_COLUMNS
+    assert set(heads) >= messages.SAFETY_COLUMNS
     keys = browser.evaluate("[...document.querySelectorAll('#keys label')].map((one) => one.textContent.trim())")
     assert keys == ["example", "<ball>", "colliding"]
 
@@ -425,10 +425,10 @@ def test_worked_examples_show_their_verdict(browser, pages, name, told):
 def test_question_is_replaced_by_its_answer(browser, pages):
     opened(browser, pages["explain"], "#a=box&b=tetrahedron&at=2.5,0.3,0.2&step=2&ask=1")
     sentence = browser.evaluate("document.querySelector('#sentence').textContent")
-    assert sentence.endswith(sentences.WHAT_NEXT)
+    assert sentence.endswith(messages.WHAT_NEXT)
     browser.click("#quiz button:first-child")
     assert browser.evaluate("document.querySelector('#quiz').textContent").startswith(("Yes: ", "Not "))
-    assert sentences.WHAT_NEXT not in browser.evaluate("document.querySelector('#sentence').textContent")
+    assert messages.WHAT_NEXT not in browser.evaluate("document.querySelector('#sentence').textContent")
 
 
 def test_steps_computed_in_page_have_the_unit(browser, tmp_path):

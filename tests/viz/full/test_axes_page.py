@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 import pytest
-from answers import pose
 from browser import Browser
+from example_results import pose
 from page_state import assert_address_restores, press_shift, set_input, state, text, texts
 from scipy.spatial.transform import Rotation
 

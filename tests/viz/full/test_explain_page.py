@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from answers import pose
 from browser import Browser, program
+from example_results import pose
 from page_state import set_input, text
 from test_page import Page
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from answers import pose, separated
+from example_results import pose, separated
 from PIL import Image
 
 import gjk3d as gk

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from answers import pose
+from example_results import pose
 from page_state import choose, press_shift, set_input, text, texts
 
 import gjk3d as gk
-from tests.viz import sentences
+from tests.viz import messages
 
 ALL = "code=1&numbers=1"
 
@@ -141,9 +141,9 @@ def test_failed_conditions_and_negative_bounds_are_marked(browser, lesson):
     for row in tests:
         assert (row[0] == "failed") == (row[-1] == "no")
         assert (float(row[3]) > 1e-9) == (row[-1] == "yes")
-    assert sentences.NEGATIVE_BOUND in text(browser, "#number-cards")
+    assert messages.NEGATIVE_BOUND in text(browser, "#number-cards")
     browser.open_anew(lesson, f"#a=triangular prism&b=four-sided prism&at=3,-1,0&step=3&{ALL}")
-    assert sentences.NEGATIVE_BOUND not in text(browser, "#number-cards")
+    assert messages.NEGATIVE_BOUND not in text(browser, "#number-cards")
 
 
 def test_region_conditions_have_correct_dot_products(browser, lesson):
@@ -239,7 +239,7 @@ def test_tied_cylinders_are_reported_with_wide_bounds(browser, lesson):
     assert 1e-6 < high - low < 1e-2
     steps = texts(browser, "#all li")
     assert len(steps) < 60
-    assert sentences.LIMIT_OF_POINTS in steps[-1]
+    assert messages.LIMIT_OF_POINTS in steps[-1]
     far = browser.evaluate(
         "(() => { const can = gjk3dShapes.shape(0, 'upright cylinder');"
         " return gjk3dSolve.solve(can, can, gjk3dPresets['cylinders that do not converge'].at).distance; })()"
@@ -256,11 +256,11 @@ APART, DEEP = "a=triangular prism&b=four-sided prism&at=3,-1,0", "a=given"
 @pytest.mark.parametrize(
     ("pair", "step", "words", "right"),
     [
-        (APART, 3, sentences.WHAT_NEXT, "w1 w3"),
-        (APART, 4, sentences.WHAT_NEXT, sentences.STOPS_APART),
-        (DEEP, 3, sentences.WHAT_NEXT, sentences.STOPS_SHARED),
-        (DEEP, 6, sentences.HOW_MANY_FACES, "2"),
-        (DEEP, 7, sentences.HOW_MANY_FACES, sentences.STOPS_EPA),
+        (APART, 3, messages.WHAT_NEXT, "w1 w3"),
+        (APART, 4, messages.WHAT_NEXT, messages.STOPS_APART),
+        (DEEP, 3, messages.WHAT_NEXT, messages.STOPS_SHARED),
+        (DEEP, 6, messages.HOW_MANY_FACES, "2"),
+        (DEEP, 7, messages.HOW_MANY_FACES, messages.STOPS_EPA),
     ],
 )
 def test_page_hides_solution_until_question_is_answered(browser, lesson, pair, step, words, right):

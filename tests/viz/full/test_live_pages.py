@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from answers import overlapping, pose, separated
 from browser import Browser, program
+from example_results import overlapping, pose, separated
 from page_state import set_input
 
 import gjk3d as gk

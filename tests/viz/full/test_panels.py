@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 import pyvista
-from answers import overlapping, pose, separated
+from example_results import overlapping, pose, separated
 
 import gjk3d as gk
 from gjk3d.viz import image_files

@@ -25,6 +25,7 @@ from .bodies import bumpy, cloud, ground, guests, of_mesh, poses_about, voxels
 from .table_file import table_parser, write_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bodies"))
+import assembled_parts
 
 Case = tuple[str, Any, Any, np.ndarray]
 _STACK = 16  #: poses of a stack
@@ -52,7 +53,7 @@ def cases(largest: int) -> Iterator[Case]:
             hit = int(gk.collide(host.ours, guest.ours, None, poses).argmax())
             yield f"{host.name}, {guest.name}", host.ours, guest.ours, poses[hit]
     yield "two tori of 256", torus.ours, torus.ours, pose_at((1.2, 0.3, 0.2), 5)
-    for fit in fits.fits():
+    for fit in assembled_parts.fits():
         yield fit.name, fit.a, fit.b, fit.pose
     box, hull = gk.Box((0.6, 0.5, 0.7)), gk.ConvexHull(0.2 * np.random.default_rng(5).normal(size=(32, 3)))
     arm = gk.Compound([(gk.Box((0.5, 0.1, 0.1)), None), (gk.Sphere(0.12), pose_at((0.25, 0.0, 0.0), 1))])

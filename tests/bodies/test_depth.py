@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import assembled_parts
 import manifold3d
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from gjk3d.bodies.depth.points import climb, point_scratch
 from gjk3d.poses import pose_rows
 
 Array = NDArray[np.float64]
-FITS = list(fits.fits())
-LINKED = list(fits.linked())
+FITS = list(assembled_parts.fits())
+LINKED = list(assembled_parts.linked())
 
 
 def moved(pose: Array, by: Array) -> Array:
@@ -61,7 +62,7 @@ def check_by_moving(a: gk.Mesh, b: gk.Mesh, pose: Array, seed: int) -> gk.Distan
 
 
 @pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.name)
-def test_depth_and_penetration_match_the_fit(fit: fits.Fit) -> None:
+def test_depth_and_penetration_match_the_fit(fit: assembled_parts.Fit) -> None:
     result = check_by_moving(fit.a, fit.b, fit.pose, 1)
     assert result.depth == pytest.approx(fit.depth, abs=fit.tolerance)
     inside = gk.penetration(fit.a, fit.b, None, fit.pose)
@@ -159,11 +160,13 @@ def penetration_by_samples(a: gk.Mesh, b: gk.Mesh, pose: Array, spacing: float) 
     return best
 
 
-TORUS = fits.ring(1.0, 0.4, 16, 8)
+TORUS = assembled_parts.ring(1.0, 0.4, 16, 8)
 SOLIDS = {
     "block": gk.Mesh(*gk.Box((1.0, 0.6, 0.8)).surface()),
     "ball": gk.Mesh(*gk.Sphere(0.5).surface(12)),
-    "plate with a hole": fits.pierced(fits.circle(0.3, 12), fits.circle(0.7, 12), -0.2, 0.2),
+    "plate with a hole": assembled_parts.pierced(
+        assembled_parts.circle(0.3, 12), assembled_parts.circle(0.7, 12), -0.2, 0.2
+    ),
     "hull": gk.Mesh(*gk.ConvexHull(np.random.default_rng(4).normal(size=(14, 3)) * 0.5).surface()),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import assembled_parts
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from strategies import sampled
 import gjk3d as gk
 
 Array = NDArray[np.float64]
-TORUS = fits.ring(1.0, 0.4, 12, 6)
+TORUS = assembled_parts.ring(1.0, 0.4, 12, 6)
 BLOCK = gk.Mesh(*gk.Box((1.0, 0.6, 0.8)).surface())
 ARM = gk.Compound([(gk.Box((0.9, 0.2, 0.2)), None), (gk.Sphere(0.25), at(0.4, 0.1, 0.0))])
 PAIR = gk.Compound([(TORUS, None), (BLOCK, at(1.2, 0.3, 0.1, rotation=Rotation.from_rotvec((0.3, 0.4, 0.5))))])

@@ -1,7 +1,7 @@
 """Write data/golden/bodies/*.json: meshes that once went wrong, or that people ask about, with closed forms.
 
-Run as ``python data/make_golden_bodies.py``. The parts are those of tests/bodies/fits.py. The answers follow from how
-they are made, as each case says.
+Run as ``python data/make_golden_bodies.py``. The parts are those of tests/bodies/assembled_parts.py. The answers follow
+from how they are made, as each case says.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ HERE = Path(__file__).parent
 PARTS = HERE / "golden" / "bodies" / "parts"
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "tests"), str(HERE.parent / "tests" / "bodies")]
 
-import fits  # noqa: E402
+import assembled_parts  # noqa: E402
 from make_golden import hexed  # noqa: E402
-from places import at  # noqa: E402
+from random_shapes import at  # noqa: E402
+
+import gjk3d as gk  # noqa: E402
 
 Case = tuple[str, str, Any, Any, Any, str, tuple[float, float], str]
 ROUNDED = 1e-12  #: of coordinates of up to 60
@@ -39,14 +41,23 @@ def bolts() -> Iterator[Case]:
     ask = "people mean the way to the middle of the hole, and were told of that along the axis"
     why = "the shank fits where its middle is within a polygon of 64 corners at 0.2, whose nearest corner is so far"
     for off in (0.3, 1.0, 4.0):
-        for name, part in (("pin", fits.pin()), ("bolt-with-its-head-on-the-plate", fits.bolt())):
+        for name, part in (("pin", assembled_parts.pin()), ("bolt-with-its-head-on-the-plate", assembled_parts.bolt())):
             length = near(off - 0.2)
-            yield f"{name}-{off:g}-off-its-hole", ask, fits.plate(), part, at(off, 0, 0), "signed_distance", length, why
+            yield (
+                f"{name}-{off:g}-off-its-hole",
+                ask,
+                assembled_parts.plate(),
+                part,
+                at(off, 0, 0),
+                "signed_distance",
+                length,
+                why,
+            )
 
 
 def others() -> Iterator[Case]:
     """Press fit, shaft, gears, rings, and a cube in a corner."""
-    plate, pin = fits.plate(5.0), fits.pin(5.027)
+    plate, pin = assembled_parts.plate(5.0), assembled_parts.pin(5.027)
     yield (
         "pin-pressed-into-its-hole", "the bound from above stood at 0.5, since halves of slim triangles stick out",
         plate, pin, at(0, 0, 0), "penetration", near(5.027 - 5.0),
@@ -57,7 +68,10 @@ def others() -> Iterator[Case]:
         plate, pin, at(0, 0, 0), "signed_distance", near(16.0),
         "while both overlap in height, up to a move of 16, the pin is in the hole, which is smaller, or 25 aside",
     )  # fmt: skip
-    wall, shaft = fits.gk.Mesh(*fits.gk.Box((60, 60, 3)).surface()), fits.turned([(0, -20), (4, -20), (4, 20), (0, 20)])
+    wall, shaft = (
+        gk.Mesh(*gk.Box((60, 60, 3)).surface()),
+        assembled_parts.turned([(0, -20), (4, -20), (4, 20), (0, 20)]),
+    )
     for query, value, by in (
         ("signed_distance", 21.5, "half of the shaft and half of the wall; sideways it is 33 and more"),
         ("penetration", 4.0 * cos(pi / 64), "the axis, on the wall's face, is that far from the shaft's sides"),
@@ -71,11 +85,11 @@ def others() -> Iterator[Case]:
     for query in ("signed_distance", "penetration"):
         yield (
             f"gears-in-mesh-{query.replace('_', '-')}", "the hulls of gears in mesh are two teeth deep",
-            fits.gear(), fits.gear(), mesh, query, near(tip),
+            assembled_parts.gear(), assembled_parts.gear(), mesh, query, near(tip),
             "the tip of a tooth, a chord of radius 11, lies on the bottom between two, a chord of radius 9",
         )  # fmt: skip
-    _, _, _, pose = next(fits.linked())
-    one = other = fits.ring(n=16, k=8)
+    _, _, _, pose = next(assembled_parts.linked())
+    one = other = assembled_parts.ring(n=16, k=8)
     yield (
         "rings-linked-and-apart", "they cannot be taken apart, and yet nothing is in the way",
         one, other, pose, "penetration", (0.0, 0.0), "each tube is 2 thick and passes through the other's hole of 8",
@@ -96,14 +110,14 @@ def corner() -> Case:
     pose = frame @ at(0.5 * size[0], 1.0 - 0.5 * size[1], 0.5 * size[2])
     return (
         "cube-flush-in-a-corner", "where a face touched the cube from within at an edge, the contact was as deep as the"
-        " cube is wide", placed(np.vstack(ends), faces, frame), fits.gk.Mesh(*fits.gk.Box(size).surface()), pose,
+        " cube is wide", placed(np.vstack(ends), faces, frame), gk.Mesh(*gk.Box(size).surface()), pose,
         "contact", (-1e-12, 1e-12), "both faces are flush",
     )  # fmt: skip
 
 
 def placed(vertices: Any, faces: Any, pose: Any) -> Any:
     """Return a mesh at a pose, its vertices rounded there."""
-    return fits.gk.Mesh(vertices @ pose[:3, :3].T + pose[:3, 3], faces)
+    return gk.Mesh(vertices @ pose[:3, :3].T + pose[:3, 3], faces)
 
 
 def written(mesh: Any) -> dict[str, Any]:

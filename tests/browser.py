@@ -1,4 +1,4 @@
-"""Headless Chromium without a way to any host, spoken to over a pair of pipes."""
+"""Headless Chromium without network access, controlled through a pair of pipes."""
 
 import base64
 import contextlib
@@ -19,7 +19,7 @@ KEYS = {
     "PageUp": 33, "Escape": 27, "Enter": 13,
 }  # fmt: skip
 
-#: The browser reads from 3 and writes to 4: put our ends there, and become the browser.
+#: Chromium reads from descriptor 3 and writes to 4: move our pipe ends there, then replace the process by the browser.
 _BECOME = """
 import fcntl, os, sys
 ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
@@ -34,7 +34,7 @@ def program():
 
 
 class Browser:
-    """One browser with one page; `complaints` are what its console, its policy and its network said."""
+    """One browser with one page; `complaints` collects messages of its console, its content policy and its network."""
 
     def __init__(self, profile, size=(1200, 800), options=()):
         to_read, self._out = os.pipe()
@@ -118,7 +118,7 @@ class Browser:
         elif method == "Runtime.consoleAPICalled" and details["type"] in ("error", "warning", "assert"):
             self.complaints.append(str([item.get("value") for item in details["args"]]))
         elif method == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
-            if "GPU stall due to ReadPixels" not in details["entry"]["text"]:  # of the screenshot, not of the page
+            if "GPU stall due to ReadPixels" not in details["entry"]["text"]:  # the screenshot causes it, not the page
                 self.complaints.append(details["entry"]["text"])
         elif method == "Page.javascriptDialogOpening":
             self.complaints.append(f"dialog: {details['message']}")
@@ -130,11 +130,11 @@ class Browser:
         self._ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def media(self, **features):
-        given = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self._ask("Emulation.setEmulatedMedia", features=given)
+        emulated = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self._ask("Emulation.setEmulatedMedia", features=emulated)
 
     def before_scripts(self, script):
-        """Run this in every page that is opened from now on, before its own scripts."""
+        """Run a script in every page opened from now on, before the scripts of the page."""
         self._ask("Page.addScriptToEvaluateOnNewDocument", source=script)
 
     def open(self, path, hash=""):
@@ -142,14 +142,14 @@ class Browser:
         self.settle()
 
     def open_anew(self, path, hash=""):
-        """Open a page without what was done in it before, also if only the hash differs."""
+        """Open a page in a fresh state, also when only the hash of the address differs."""
         self.complaints.clear()
         self._ask("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
         self.open(path, hash)
 
     def open_plainly(self, path, hash=""):
-        """Open a page that need have no camera."""
+        """Open a page without waiting for its camera; it may have none."""
         self._ask("Page.navigate", url=path.as_uri() + hash)
         self.wait("document.readyState === 'complete' && document.documentElement.dataset.state")
 
@@ -168,7 +168,7 @@ class Browser:
         return value
 
     def settle(self):
-        """Wait until the camera stands still and what it sees is drawn."""
+        """Wait until the camera has stopped and its view is drawn."""
         self.wait("(({state, flight}) => state === 'no-webgl' || flight === 'done')(document.documentElement.dataset)")
         self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
@@ -207,9 +207,9 @@ class Browser:
         self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1, buttons=buttons)
 
     def middle_of_body(self, body):
-        """Return a place of a lesson's first view where this body is in front, the middle one of a grid of places.
+        """Return a place in the first view of a lesson where this body is in front, in the middle of all such places.
 
-        A place on the outline would not do: rounding decides whether the pointer meets the body there.
+        A place on the outline is unsuitable: rounding decides whether the pointer hits the body there.
         """
         self.settle()
         places = self.evaluate(

@@ -1,8 +1,8 @@
-"""The tiers of the tests, the profiles of Hypothesis, and a generator of random numbers for each test.
+"""Tiers of the tests, profiles of Hypothesis, and a random generator for each test.
 
-- quick: ``pytest -n auto``. Every fast case that needs no browser, process, picture, notebook, cluster or type checker.
-- full: ``pytest --full -n auto``. All cases. Those that only run here are marked ``full``: by hand, or by a folder in
-  `FULL_FOLDERS`, which the quick tier does not even import.
+- quick: ``pytest -n auto``. All fast cases that need no browser, process, picture, notebook, cluster or type checker.
+- full: ``pytest --full -n auto``. All cases. Cases that run only in this tier have the marker ``full``. A test sets it
+  itself or is in one of the `FULL_FOLDERS`, which the quick tier does not import.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ import gjk3d
 
 ROOT = Path(__file__).parents[1]
 FULL_FOLDERS = {"full", "benchmarks", "hardening", "typing"}
-SLOW = 1.0  #: seconds of CPU; the summary lists quick tests above it
+SLOW = 1.0  #: seconds of CPU; the summary lists the quick tests that take longer
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
-# a shell without job control starts background programs with Ctrl-C ignored; some tests send it to themselves and to
-# programs that they start, so they need the handler of a terminal
+# A shell without job control starts background programs with SIGINT ignored. Some tests send SIGINT to themselves and
+# to child processes, so they need the handler of a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# no deadline, because a first call may compile; the same examples in every run
+# No deadline, because the first call may compile. Every run uses the same examples.
 settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("full", settings.get_profile("quick"), max_examples=100)
-settings.register_profile("few", settings.get_profile("quick"), max_examples=10)  # kernels uncompiled or bounds-checked
+# for kernels that are uncompiled or check bounds
+settings.register_profile("few", settings.get_profile("quick"), max_examples=10)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,17 +58,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("full" if full else "quick")
     with config.pluginmanager.get_plugin("capturemanager").global_and_fixture_disabled():
-        gjk3d.warmup()  # before the tests are imported: until the kernels are built, single calls are not builtins
+        gjk3d.warmup()  # before tests are imported, because queries become builtins when the kernels are built
 
 
 def missing_requirements() -> list[str]:
-    """Return what the full tier needs and this machine lacks, each with the command that installs it."""
+    """Return the requirements of the full tier that are not installed, with the commands that install them."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     packages, waiting = [], ["gjk3d[test]"]
     while waiting:
         requirement = Requirement(waiting.pop())
         if requirement.name == "gjk3d":
-            waiting += [each for extra in requirement.extras for each in extras[extra]]
+            waiting += [text for extra in requirement.extras for text in extras[extra]]
         elif (requirement.marker is None or requirement.marker.evaluate()) and not _is_installed(requirement):
             packages.append(str(requirement))
     missing = [f"{', '.join(packages)} (pip install -e '.[test]')"] if packages else []
@@ -87,13 +88,13 @@ def _is_installed(requirement: Requirement) -> bool:
 
 
 def is_full(path: Path) -> bool:
-    """Return whether all tests of a file or folder are of the full tier."""
+    """Return whether a file or folder belongs to the full tier."""
     return ROOT / "tests" in path.parents and not FULL_FOLDERS.isdisjoint(path.relative_to(ROOT / "tests").parts)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import the folders of the full tier in the quick one, unless the command names them."""
-    named = any(is_full(Path(each.partition("::")[0]).resolve()) for each in config.args)
+    """Ignore the folders of the full tier in the quick tier, unless the command line names them."""
+    named = any(is_full(Path(argument.partition("::")[0]).resolve()) for argument in config.args)
     return True if is_full(collection_path) and not (config.getoption("--full") or named) else None
 
 
@@ -107,7 +108,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _cpu_seconds() -> float:
-    """Return the CPU time of this process and of its children that have ended."""
+    """Return the CPU time of this process and of its finished child processes."""
     return sum(os.times()[:4])
 
 
@@ -118,18 +119,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 _START = pytest.StashKey[float]()
-_SURPRISES = pytest.StashKey[list[str]]()  #: reasons of skips that --skips does not list
+_SURPRISES = pytest.StashKey[list[str]]()  #: reasons of skips that are not in the file of --skips
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     report = yield
-    report.cpu = _cpu_seconds() - item.stash[_START]  # so far; xdist carries it to the process that prints
+    report.cpu = _cpu_seconds() - item.stash[_START]  # on the report, because xdist sends reports to the main process
     return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
-    """List the skips that fail the run, the quick tests that cost most, and whether there is more to run."""
+    """Print the skips that fail the run, the slowest quick tests, and a hint to the full tier."""
     if surprises := config.stash.get(_SURPRISES, []):
         terminalreporter.section("skips that are not listed")
         for reason in surprises:
@@ -140,7 +141,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and left_out:
         terminalreporter.write_line(f"All {left_out} tests are of the full tier. Add --full to run them.", yellow=True)
     seconds: dict[str, float] = {}
-    for report in (each for reports in terminalreporter.stats.values() for each in reports):
+    for report in (entry for reports in terminalreporter.stats.values() for entry in reports):
         if getattr(report, "cpu", 0.0) > SLOW:
             seconds[report.nodeid] = max(report.cpu, seconds.get(report.nodeid, 0.0))
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
@@ -152,7 +153,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run with a skip that --skips does not list."""
+    """Fail the run if the reason of a skip is not in the file of --skips."""
     listed, reporter = session.config.getoption("--skips"), session.config.pluginmanager.get_plugin("terminalreporter")
     if listed is None or reporter is None:
         return
@@ -165,5 +166,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Return a random generator seeded by the name and parameters of the test: its data depend on no other test."""
+    """Return a random generator that is seeded with the name and the parameters of the test."""
     return np.random.default_rng(zlib.crc32(request.node.name.encode()))

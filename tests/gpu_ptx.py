@@ -1,7 +1,7 @@
-"""Every entry of a graphics card compiled as far as a machine without one can: ``python -m tests.gpu_ptx FOLDER``.
+"""Compile all entries for a graphics card as far as possible without one: ``python -m tests.gpu_ptx FOLDER``.
 
-What is compiled, and how, is what `gjk3d._kernels.gpu` does where a card is; that there is one is the only thing made
-up, and nothing is loaded. The text for the card, PTX, is kept in the folder.
+`gjk3d._kernels.gpu` compiles them as for a real card. Only the presence of the card is faked, and nothing is loaded.
+The PTX text of each entry is written to the folder.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ SCRATCH = {"simplex", "workspace", "order", "frames"}
 
 
 def places_of(entry: object) -> tuple[str, ...]:
-    """Return what of each argument a call takes, as `gjk3d.convex.batch` and `gjk3d.robot.queries` pass them."""
+    """Return the index of each argument in a call, as in `gjk3d.convex.batch` and `gjk3d.robot.queries`."""
     names = list(gpu.parameters(entry))
     rows = {"q", "answer"} if entry is hit_of_one else set()
     return tuple("[k]" if name in rows else "[thread]" if name in SCRATCH else "" for name in names)
 
 
 def main(folder: Path) -> None:
-    """Write the PTX of every entry, and say what its arithmetic is."""
+    """Write the PTX of every entry, and check that its arithmetic rounds as on a processor."""
     card = SimpleNamespace(compute_capability=(8, 0))
     dispatcher.get_current_device = lambda: card
     codegen.CUDACodeLibrary._ensure_cc = lambda self, cc: (8, 0)
@@ -44,11 +44,11 @@ def main(folder: Path) -> None:
         text = made.library.get_asm_str()
         name = gpu.source_of(entry).__name__
         (folder / f"{name}.ptx").write_text(text)
-        found = Counter(re.findall(r"\b(fma|mad|mul|add|sub|div|sqrt|rcp)((?:\.[a-z]+)*)\.f64\b", text))
-        assert found["mul", ".rn"] > 1000
-        rounded = {(what, how) for what, how in found if how != ".rn"}
+        counts = Counter(re.findall(r"\b(fma|mad|mul|add|sub|div|sqrt|rcp)((?:\.[a-z]+)*)\.f64\b", text))
+        assert counts["mul", ".rn"] > 1000
+        rounded = {(what, how) for what, how in counts if how != ".rn"}
         assert rounded == set(), rounded
-        assert not {what for what, _ in found} & {"fma", "mad"}
+        assert not {what for what, _ in counts} & {"fma", "mad"}
         assert ".f32" not in text
         print(f"{name}: {len(text)} bytes, {time.process_time() - begun:.0f} s of CPU")
 

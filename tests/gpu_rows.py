@@ -1,7 +1,7 @@
-"""Questions asked of a graphics card and of the processor, which have to agree: ``python -m tests.gpu_rows NAME ROWS``.
+"""Compare queries on a graphics card with those on the processor: ``python -m tests.gpu_rows NAME ROWS``.
 
-A process of its own for each, since numba reads ``NUMBA_ENABLE_CUDASIM`` when it is imported. Rows are so many of each
-two shapes, or configurations; a person with a card asks a million.
+Each comparison is a separate process, since numba reads ``NUMBA_ENABLE_CUDASIM`` when it is imported. ROWS is the
+number of poses of each pair of shapes, or of configurations. Use a million with a real card.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.results import Status
-from tests.words import assert_names
+from tests.message_checks import assert_names
 
 ARM = Path(__file__).parents[1] / "data" / "arm"
 _RNG = np.random.default_rng(18)
@@ -35,7 +35,7 @@ SHAPES = [
 
 
 def poses(rng: np.random.Generator, rows: int) -> np.ndarray:
-    """Return random poses, of which some lie along the axes, some touch and some coincide."""
+    """Return random poses, some of which are parallel to the axes, touch or coincide."""
     made = np.tile(np.eye(4), (rows, 1, 1))
     made[:, :3, :3] = Rotation.random(rows, rng).as_matrix()
     made[:, :3, 3] = rng.normal(size=(rows, 3)) * 0.7
@@ -46,7 +46,7 @@ def poses(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 
 def same(ours: gk.Distance, theirs: gk.Distance) -> None:
-    """Demand that two answers enclose one truth, no wider than each other by much, and say the same of it."""
+    """Check that two results have overlapping intervals, equal flags, and distances within their widths."""
     assert (ours.lower <= theirs.upper).all()
     assert (theirs.lower <= ours.upper).all()
     assert (ours.lower <= ours.distance).all()
@@ -58,19 +58,19 @@ def same(ours: gk.Distance, theirs: gk.Distance) -> None:
 
 
 def stacks(rng: np.random.Generator, rows: int) -> None:
-    """Two shapes at a stack of poses."""
+    """Compare queries of two shapes at a stack of poses."""
     for k, a in enumerate(SHAPES):
         for b in SHAPES[k::3]:
-            there, here = poses(rng, rows), poses(rng, rows)
+            poses_a, poses_b = poses(rng, rows), poses(rng, rows)
             for margin in (0.0, 0.1, -0.05):
-                ours = gk.collide(a, b, there, here, margin=margin, device="cuda")
-                assert ours.tolist() == gk.collide(a, b, there, here, margin=margin).tolist()
-            same(gk.distance(a, b, None, here, device="cuda"), gk.distance(a, b, None, here))
+                ours = gk.collide(a, b, poses_a, poses_b, margin=margin, device="cuda")
+                assert ours.tolist() == gk.collide(a, b, poses_a, poses_b, margin=margin).tolist()
+            same(gk.distance(a, b, None, poses_b, device="cuda"), gk.distance(a, b, None, poses_b))
             same(
-                gk.signed_distance(a, b, there, here, max_distance=0.5, device="cuda"),
-                gk.signed_distance(a, b, there, here, max_distance=0.5),
+                gk.signed_distance(a, b, poses_a, poses_b, max_distance=0.5, device="cuda"),
+                gk.signed_distance(a, b, poses_a, poses_b, max_distance=0.5),
             )
-    # touching is an answer, and a stack of nothing is one
+    # touching boxes, an empty stack, and a single pose
     x = np.tile(np.eye(4), (5, 1, 1))
     x[:, 0, 3] = 1.0 + np.array([-1e-9, -1e-16, 0.0, 2.5e-16, 1e-9])
     box = gk.Box((1, 1, 1))
@@ -81,7 +81,7 @@ def stacks(rng: np.random.Generator, rows: int) -> None:
 
 
 def pairs(rng: np.random.Generator, rows: int) -> None:
-    """Many different pairs, of which some are the processor's."""
+    """Compare queries of many different pairs, some of which only the processor supports."""
     mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
     some = gk.Pairs([*SHAPES, gk.Halfspace((0, 0, 1), 0.0), mesh])
     which = rng.integers(0, len(some), (rows, 2))
@@ -99,7 +99,7 @@ def pairs(rng: np.random.Generator, rows: int) -> None:
 
 
 def robots(rng: np.random.Generator, rows: int) -> None:
-    """Configurations of an arm among shapes, a floor and a mesh; angles too large for our own sine."""
+    """Compare queries of an arm among shapes, a floor and a mesh, some with angles too large for our own sine."""
     robot = gk.robot.Robot.from_urdf(ARM / "arm.urdf", ARM / "arm.srdf")
     near = np.eye(4)
     near[:3, 3] = (0.4, 0.2, 0.4)
@@ -122,11 +122,11 @@ def robots(rng: np.random.Generator, rows: int) -> None:
 
 
 def refusals(rng: np.random.Generator, rows: int) -> None:
-    """What no card answers is refused, with what would."""
+    """Check the errors of queries that a card does not support."""
     box, ball = gk.Box((1, 1, 1)), gk.Sphere(1)
     many = poses(rng, max(rows, 2))
     mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
-    one = gk.Pairs([box, ball])
+    two_shapes = gk.Pairs([box, ball])
     refused = [
         (UnsupportedPair, ("device='cuda'", "Mesh", "Box"), lambda: gk.collide(mesh, box, device="cuda")),
         (
@@ -144,15 +144,15 @@ def refusals(rng: np.random.Generator, rows: int) -> None:
         (
             ShapeError,
             ("device='cuda'", "memory"),
-            lambda: one.collide([(0, 1)], many[:2], memory=one.memory([(0, 1)]), device="cuda"),
+            lambda: two_shapes.collide([(0, 1)], many[:2], memory=two_shapes.memory([(0, 1)]), device="cuda"),
         ),
     ]
-    for kind, fragments, ask in refused:
+    for kind, fragments, query in refused:
         with pytest.raises(kind) as caught:
-            ask()
+            query()
         assert_names(caught.value, *fragments)
 
 
 if __name__ == "__main__":
-    questions = {each.__name__: each for each in (stacks, pairs, robots, refusals)}
-    questions[sys.argv[1]](np.random.default_rng(19), int(sys.argv[2]))
+    comparisons = {function.__name__: function for function in (stacks, pairs, robots, refusals)}
+    comparisons[sys.argv[1]](np.random.default_rng(19), int(sys.argv[2]))

@@ -1,8 +1,8 @@
-"""The laws of every answer, as checks over a stack of poses of one pair of shapes; the judge is naive.py alone.
+"""The laws of every result, as checks of a stack of poses of one pair of shapes. The only reference is naive.py.
 
-Tolerances are fractions of the pair's size L: both bounding radii and the distance of the centres. ``promised`` is the
-width that is promised, 1e-12 L for polytopes, flat or rounded, 1e-9 L for other curved shapes. ``rounding`` is what the
-judge itself may err by, and ``world`` adds what a float can hold at the place where the pair stands.
+Tolerances are fractions of the pair's size L, the sum of both bounding radii and the distance of the centres.
+``promised`` is the promised width: 1e-12 L for polytopes, flat or rounded, and 1e-9 L for other curved shapes.
+``rounding`` is the error of the reference itself. ``world`` adds the rounding of coordinates far from the origin.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Pair:
 
     @cached_property
     def size_from_origins(self) -> Array:
-        """What ``tol`` is relative to at most: vertices that are not far from their origin are kept about that."""
+        """The greatest size to which ``tol`` may be relative: vertices near their origin are stored relative to it."""
         offset = np.linalg.norm(self.poses_b[:, :3, 3] - self.poses_a[:, :3, 3], axis=1)
-        balls = sum(np.linalg.norm(each.center) + each.reach + each.radius for each in (self.body_a, self.body_b))
+        balls = sum(np.linalg.norm(body.center) + body.reach + body.radius for body in (self.body_a, self.body_b))
         return np.maximum(self.size, balls + offset)
 
     @cached_property
@@ -56,7 +56,7 @@ class Pair:
     def rounding(self) -> Array:
         offset = np.linalg.norm(self.poses_b[:, :3, 3] - self.poses_a[:, :3, 3], axis=1)
         far = np.linalg.norm(self.body_a.center) + np.linalg.norm(self.body_b.center) + offset
-        return 1e-14 * self.size + 1e-15 * far + 1e-290  # a pair of no size at all still has bounds around 0
+        return 1e-14 * self.size + 1e-15 * far + 1e-290  # a pair of size 0 still has bounds around 0
 
     @cached_property
     def world(self) -> Array:
@@ -87,7 +87,7 @@ class Pair:
 
 
 def at_most(values: Any, limits: Any, what: str) -> None:
-    """Every row of values <= limits, or say which row is worst."""
+    """Check that values <= limits in every row; the error names the worst row."""
     values, limits = np.broadcast_arrays(np.asarray(values, dtype=float), np.asarray(limits, dtype=float))
     excess = values - limits
     worst = int(np.argmax(excess)) if excess.size else 0
@@ -99,7 +99,7 @@ def within(result: Any) -> Array:
 
 
 def form(pair: Pair, result: Any) -> None:
-    """Shapes, types, unit normals, no NaN."""
+    """Check that arrays have the right shapes, numbers are finite, and normals have unit length."""
     count = len(pair.poses_a)
     for name in ("distance", "lower", "upper", "status", "tight", "iterations"):
         assert np.shape(getattr(result, name)) == (count,), name
@@ -113,17 +113,17 @@ def form(pair: Pair, result: Any) -> None:
 
 
 def sign_law(pair: Pair, result: Any) -> None:
-    """point_b - point_a == distance * normal, and both witness points lie in their shapes, at their surfaces."""
+    """Check point_b - point_a == distance * normal, and that witness points are on the surfaces of their shapes."""
     error = result.point_b - result.point_a - result.distance[:, None] * result.normal
     at_most(np.linalg.norm(error, axis=1), 1e-12 * pair.size + 4 * pair.world, "point_b - point_a == distance normal")
     witnesses_inside(pair, result)
-    # both lie on the support planes of the normal, or g(normal) would be less than the distance
+    # otherwise the witness points are not on the support planes of the normal
     allowed = np.maximum(pair.promised, within(result)) + pair.rounding
     at_most(result.distance - pair.gap(result.normal), allowed, "g(normal) == distance")
 
 
 def witnesses_inside(pair: Pair, result: Any) -> None:
-    """Both witness points in their shapes, as far as the width of the answer lets them be known."""
+    """Check that both witness points are in their shapes, up to the width of the result."""
     allowed = np.maximum(pair.promised, within(result)) + 4 * pair.world
     for n in [result.normal, -result.normal, *DIRECTIONS]:
         n = np.broadcast_to(n, result.normal.shape)
@@ -139,7 +139,7 @@ def witnesses_inside(pair: Pair, result: Any) -> None:
 
 
 def bound_law(pair: Pair, result: Any, *, tight: bool = True) -> None:
-    """Bounds in order, as narrow as said, and not refuted by any support scan."""
+    """Check that bounds are ordered, as narrow as promised, and not refuted by any support scan."""
     at_most(result.lower, result.distance, "lower <= distance")
     at_most(result.distance, result.upper, "distance <= upper")
     width = np.where(result.tight, within(result), 0.0)
@@ -150,7 +150,7 @@ def bound_law(pair: Pair, result: Any, *, tight: bool = True) -> None:
 
 
 def perturbed_law(pair: Pair, result: Any) -> None:
-    """No normal beside the answer's, nearer or farther, proves more than ``upper``: what a near tie gets wrong."""
+    """Check that no perturbed normal proves more than ``upper``, which would be an error in a near tie."""
     for size in 10.0 ** np.arange(-9, 0):
         for turn in naive.unit_vectors(np.random.default_rng(int(-np.log10(size))), 4):
             n = result.normal + size * turn
@@ -171,7 +171,7 @@ def status_law(pair: Pair, result: Any) -> None:
 
 
 def same_value(pair: Pair, one: Any, other: Any, slack: Any = 0.0) -> None:
-    """Two intervals of one truth overlap, and their values differ by no more than their widths."""
+    """Check that two intervals of one true value overlap, and that their values differ by at most their widths."""
     at_most(one.lower, other.upper + pair.rounding + slack, "intervals overlap")
     at_most(other.lower, one.upper + pair.rounding + slack, "intervals overlap")
     allowed = np.maximum(within(one), within(other)) + pair.rounding + slack
@@ -182,16 +182,16 @@ def swap_law(pair: Pair, result: Any) -> None:
     mirrored = pair.swapped().signed()
     assert np.array_equal(result.status, mirrored.status)
     same_value(pair, result, mirrored)
-    # apart, the normal is unique: vectors of length sd to sd + width to a convex set differ by sqrt(2 sd width) at most
-    apart = np.maximum(result.lower, pair.rounding)
-    angle = np.sqrt(8 * (np.maximum(within(result), within(mirrored)) + pair.rounding) / apart)
-    apart_enough = result.lower > 0
+    # vectors of length sd to sd + width to a convex set differ by sqrt(2 sd width) at most, so the normal is unique
+    least = np.maximum(result.lower, pair.rounding)
+    angle = np.sqrt(8 * (np.maximum(within(result), within(mirrored)) + pair.rounding) / least)
+    separated = result.lower > 0
     turn = np.linalg.norm(result.normal + mirrored.normal, axis=1)
-    at_most(turn[apart_enough], (angle + 1e-12)[apart_enough], "mirrored normal")
+    at_most(turn[separated], (angle + 1e-12)[separated], "mirrored normal")
 
 
 def push_law(pair: Pair, result: Any) -> None:
-    """Moving B by -distance * normal makes the two just touch."""
+    """Check that a shift of B by -distance * normal makes the shapes touch."""
     pushed = pair.moved(shift_b=-result.distance[:, None] * result.normal)
     touching = pushed.signed()
     allowed = 2 * pair.promised + 4 * pair.world + within(result) + within(touching)
@@ -205,14 +205,14 @@ def lipschitz_law(pair: Pair, result: Any, shift: Array) -> None:
 
 
 def rigid_law(pair: Pair, result: Any, motion: Array) -> None:
-    """Both moved alike: the same distance, and everything moves along."""
+    """Check that a rigid motion of both shapes keeps the distance."""
     moved = Pair(pair.a, motion @ pair.poses_a, pair.b, motion @ pair.poses_b)
     again = moved.signed()
     same_value(pair, result, again, slack=moved.world + pair.world)
 
 
 def scale_law(pair: Pair, result: Any, power: int) -> None:
-    """Two to the k times as large: the same bits, but for what is nothing at all in either."""
+    """Check that scaling by a power of 2 keeps all bits, except of numbers near 0."""
     factor = 2.0**power
     poses_a, poses_b = pair.poses_a.copy(), pair.poses_b.copy()
     poses_a[:, :3, 3] *= factor
@@ -221,12 +221,12 @@ def scale_law(pair: Pair, result: Any, power: int) -> None:
     assert np.array_equal(scaled.status, result.status)
     assert np.array_equal(scaled.normal, result.normal)
     for name in ("distance", "lower", "upper", "point_a", "point_b"):
-        one, other = getattr(scaled, name), getattr(result, name) * factor
-        assert np.array_equal(np.where(np.abs(one) < 1e-250, 0, one), np.where(np.abs(other) < 1e-250, 0, other)), name
+        now, known = getattr(scaled, name), getattr(result, name) * factor
+        assert np.array_equal(np.where(np.abs(now) < 1e-250, 0, now), np.where(np.abs(known) < 1e-250, 0, known)), name
 
 
 def collide_law(pair: Pair, result: Any) -> None:
-    """False exactly where lower > margin; monotone in the margin."""
+    """Check that `collide` is False exactly if lower > margin, and monotone in the margin."""
     hit = pair.collide()
     assert np.array_equal(hit, result.status != gk.Status.SEPARATED)
     assert np.array_equal(hit, ~(result.lower > 0))
@@ -236,51 +236,51 @@ def collide_law(pair: Pair, result: Any) -> None:
     for margin in sorted([-0.3 * size, -1e-9 * size, 0.0, 1e-9 * size, middle, 0.1 * size, 2 * size]):
         hit = pair.collide(margin=margin)
         assert not np.any(before & ~hit), "monotone"
-        # where the interval is on one side of the margin, the answer is known
+        # an interval on one side of the margin determines the result
         assert hit[result.upper + pair.rounding < margin].all()
         assert not hit[result.lower - pair.rounding > margin].any()
         before = hit
 
 
 def distance_law(pair: Pair, result: Any) -> None:
-    """`distance` is max(0, signed distance), with one common point in overlap."""
-    apart = pair.apart()
-    form(pair, apart)
-    assert (apart.lower >= 0).all()
-    at_most(apart.lower, apart.distance, "lower <= distance")
-    at_most(apart.distance, apart.upper, "distance <= upper")
-    at_most(apart.lower, np.maximum(result.upper, 0) + pair.rounding, "max(0, sd)")
-    at_most(np.maximum(result.lower, 0), apart.upper + pair.rounding, "max(0, sd)")
+    """Check that `distance` is max(0, signed distance), with one common point in overlap."""
+    unsigned = pair.apart()
+    form(pair, unsigned)
+    assert (unsigned.lower >= 0).all()
+    at_most(unsigned.lower, unsigned.distance, "lower <= distance")
+    at_most(unsigned.distance, unsigned.upper, "distance <= upper")
+    at_most(unsigned.lower, np.maximum(result.upper, 0) + pair.rounding, "max(0, sd)")
+    at_most(np.maximum(result.lower, 0), unsigned.upper + pair.rounding, "max(0, sd)")
     overlapping = result.upper < -pair.rounding
-    assert np.all(apart.status[overlapping] == gk.Status.OVERLAPPING)
-    assert np.all(apart.distance[overlapping] == 0)
-    assert np.all(apart.upper[overlapping] == 0)
-    assert np.array_equal(apart.point_a[overlapping], apart.point_b[overlapping])
-    error = apart.point_b - apart.point_a - apart.distance[:, None] * apart.normal
+    assert np.all(unsigned.status[overlapping] == gk.Status.OVERLAPPING)
+    assert np.all(unsigned.distance[overlapping] == 0)
+    assert np.all(unsigned.upper[overlapping] == 0)
+    assert np.array_equal(unsigned.point_a[overlapping], unsigned.point_b[overlapping])
+    error = unsigned.point_b - unsigned.point_a - unsigned.distance[:, None] * unsigned.normal
     at_most(np.linalg.norm(error, axis=1), 1e-12 * pair.size + 4 * pair.world, "point_b - point_a == distance normal")
-    witnesses_inside(pair, apart)
-    assert np.array_equal(apart.status == gk.Status.SEPARATED, result.status == gk.Status.SEPARATED)
+    witnesses_inside(pair, unsigned)
+    assert np.array_equal(unsigned.status == gk.Status.SEPARATED, result.status == gk.Status.SEPARATED)
 
 
 FIELDS = ("distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations")
 
 
 def one_is_many_law(pair: Pair, result: Any, rows: Any) -> None:
-    """One pair gives the bits of its row in a stack."""
+    """Check that a single query has the bits of its row in a stack."""
     booleans = pair.collide()
-    apart = pair.apart()
+    unsigned = pair.apart()
     for k in rows:
         where = pair.poses_a[k], pair.poses_b[k]
-        one = gk.signed_distance(pair.shape_a, pair.shape_b, *where)
-        other = gk.distance(pair.shape_a, pair.shape_b, *where)
+        single_signed = gk.signed_distance(pair.shape_a, pair.shape_b, *where)
+        single_unsigned = gk.distance(pair.shape_a, pair.shape_b, *where)
         for name in FIELDS:
-            assert np.array_equal(getattr(one, name), getattr(result, name)[k]), name
-            assert np.array_equal(getattr(other, name), getattr(apart, name)[k]), name
+            assert np.array_equal(getattr(single_signed, name), getattr(result, name)[k]), name
+            assert np.array_equal(getattr(single_unsigned, name), getattr(unsigned, name)[k]), name
         assert gk.collide(pair.shape_a, pair.shape_b, *where) == booleans[k]
 
 
 def all_laws(pair: Pair, *, tight: bool, rng: np.random.Generator) -> Any:
-    """Every law above; returns the answers."""
+    """Check every law above; return the result."""
     result = pair.signed()
     count = len(pair.poses_a)
     form(pair, result)

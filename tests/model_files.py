@@ -1,4 +1,4 @@
-"""Small model files of every format, written by hand, so that what a reader must find is known."""
+"""Small model files of every format, written by hand, so that the expected contents are known."""
 
 import base64
 import json
@@ -58,7 +58,7 @@ def off(vertices=CORNERS, faces=QUADS, counts=None):
 
 
 def gltf_tree(nodes, uri=None, meshes=None, **changes):
-    """Return a glTF of the unit cube as mesh 0, and in two primitives as mesh 1."""
+    """Return a glTF with the unit cube as mesh 0, and as mesh 1 of two primitives."""
     points, index = CORNERS.astype("<f4").tobytes(), TRIANGLES.astype("<u2").tobytes()
     half = len(index) // 2
     data = points + index
@@ -104,7 +104,7 @@ def glb(nodes, **changes):
 
 
 def write_3mf(path, objects, unit="millimeter"):
-    """Write objects (name, vertices, faces), each placed once."""
+    """Write a 3MF of objects (name, vertices, faces), each placed once."""
     body, items = "", ""
     for i, (name, vertices, faces) in enumerate(objects, 1):
         points = "".join(f'<vertex x="{x!r}" y="{y!r}" z="{z!r}"/>' for x, y, z in vertices.tolist())
@@ -121,11 +121,10 @@ def write_3mf(path, objects, unit="millimeter"):
 def step(solids, assemblies=(), colours=None, balls=(), unit=".MILLI.", datums=()):
     """Return AP214 text, in millimetres, of solids with flat faces: (name, vertices, polygons).
 
-    Solids of one name are one product. ``datums`` are names of products of a curve, or of points where the name begins
-    with "points"; the name of a solid adds a curve to its product. ``balls`` are (name, radius, middle); ``unit`` is
-    another prefix of the metre, or the name of 25.4 mm.
-    ``assemblies`` are (name, [(name of a solid or an earlier assembly, name of the occurrence, shift)]), ``colours`` of
-    solids by their names.
+    Solids of the same name are one product. ``datums`` are names of products that consist of a curve, or of points if
+    the name begins with "points". If a solid has the name, the curve is added to its product. ``balls`` are (name,
+    radius, middle). ``unit`` is another prefix of the metre, or the name of 25.4 mm. ``assemblies`` are (name, [(name
+    of a solid or an earlier assembly, name of the occurrence, shift)]). ``colours`` maps names of solids to colours.
     """
     lines, made = [], {}
 
@@ -230,14 +229,14 @@ def step(solids, assemblies=(), colours=None, balls=(), unit=".MILLI.", datums=(
         turns = [add("DIRECTION('',(0.,0.,1.))"), add("DIRECTION('',(1.,0.,0.))")]
         corners = [add(f"CARTESIAN_POINT('',({numbers(v)}))") for v in [(0, 0, 0), *(shift for *_, shift in children)]]
         places = [add(f"AXIS2_PLACEMENT_3D('',{corner},{turns[0]},{turns[1]})") for corner in corners]
-        whole = add(f"SHAPE_REPRESENTATION('',({','.join(places)}),{space})")
-        definition = product(name, whole, places[0])
+        placement = add(f"SHAPE_REPRESENTATION('',({','.join(places)}),{space})")
+        definition = product(name, placement, places[0])
         for (child, called, _), place in zip(children, places[1:], strict=True):
             its, part, axes = made[child]
             use = add(f"NEXT_ASSEMBLY_USAGE_OCCURRENCE('{len(lines)}','{called}','',{definition},{its},$)")
             moved = add(f"ITEM_DEFINED_TRANSFORMATION('','',{axes},{place})")
             joint = add(
-                f"(REPRESENTATION_RELATIONSHIP('','',{part},{whole})"
+                f"(REPRESENTATION_RELATIONSHIP('','',{part},{placement})"
                 f"REPRESENTATION_RELATIONSHIP_WITH_TRANSFORMATION({moved})SHAPE_REPRESENTATION_RELATIONSHIP())"
             )
             shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{use})")
@@ -258,7 +257,7 @@ def _numbers(rows, between):
 
 
 def threedxml(shifts=(0.0, 10.0)):
-    """Return the files of a 3DXML with one cube, an instance at each place along x."""
+    """Return the files of a 3DXML with one cube and an instance at each shift along x."""
     ns = 'xmlns="http://www.3ds.com/xsd/3DXML"'
     points = _numbers(CORNERS, ", ")
     rep = (
@@ -270,7 +269,7 @@ def threedxml(shifts=(0.0, 10.0)):
         f"<RelativeMatrix>1 0 0 0 1 0 0 0 1 {x} 0 0</RelativeMatrix></Instance3D>"
         for k, x in enumerate(shifts)
     )
-    whole = (
+    product = (
         f'<Model_3dxml {ns}><ProductStructure root="1"><Reference3D id="1" name="whole"/>'
         f'<Reference3D id="2" name="cube"/>{instances}'
         '<ReferenceRep id="3" name="rep" format="TESSELLATED" associatedFile="urn:3DXML:cube.3DRep"/>'
@@ -278,7 +277,7 @@ def threedxml(shifts=(0.0, 10.0)):
         "</ProductStructure></Model_3dxml>"
     )
     return {
-        "Manifest.xml": f"<Manifest {ns}><Root>two.3dxml</Root></Manifest>", "two.3dxml": whole, "cube.3DRep": rep,
+        "Manifest.xml": f"<Manifest {ns}><Root>two.3dxml</Root></Manifest>", "two.3dxml": product, "cube.3DRep": rep,
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Small files that once made a reader hang or fill the memory: each is under 1 MB."""
+"""Small files, each under 1 MB, that once made a reader hang or fill the memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NAMESPACE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
 
 
 def off_with_blanks(size: int) -> bytes:
-    """Return an OFF with a line of blanks, and a line more than it promises."""
+    """Return an OFF with a line of blanks, and one line more than its header declares."""
     return b"OFF\n3 1 0\n0 0 0\n1 0 0\n" + b" " * size + b"\n0 1 0\n3 0 1 2\n3 0 1 2\n"
 
 
 def triangle_dae(head: str) -> bytes:
-    """Return a Collada of one triangle, with a text behind its asset."""
+    """Return a Collada of one triangle, with ``head`` before its geometries."""
     return f"""<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">{head}
 <library_geometries><geometry id="g" name="g"><mesh>
@@ -115,7 +115,7 @@ def grid_vtk(count: int) -> bytes:
 
 
 def mimics(count: int) -> bytes:
-    """Return a URDF of joints of which each mimics the one before it."""
+    """Return a URDF of joints, each of which mimics the previous one."""
     limit = '<limit lower="0" upper="1" effort="1" velocity="1"/>'
     links = "".join(f'<link name="l{k}"/>' for k in range(count + 1))
     joints = "".join(
@@ -128,7 +128,7 @@ def mimics(count: int) -> bytes:
 
 
 def nested_dae(levels: int) -> bytes:
-    """Return a Collada of nodes, each with two instances of the one before it."""
+    """Return a Collada of nodes, each with two instances of the previous one."""
     nodes = '<node id="k0"><instance_geometry url="#g"/></node>' + "".join(
         f'<node id="k{k + 1}"><instance_node url="#k{k}"/><instance_node url="#k{k}"/></node>' for k in range(levels)
     )
@@ -144,7 +144,7 @@ def copied_dae(count: int) -> bytes:
 
 
 def solids_stl(count: int) -> bytes:
-    """Return an STL of solids with one name."""
+    """Return an STL of solids with the same name."""
     corners = "".join(f"vertex {corner}\n" for corner in ("0 0 0", "1 0 0", "0 1 0"))
     facet = f"facet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\n"
     return f"solid a\n{facet}endsolid a\n".encode() * count
@@ -154,27 +154,27 @@ CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4")
 
 
 def named_stl(count: int) -> bytes:
-    """Return an STL of solids of a triangle each, whose names differ."""
+    """Return an STL of solids with different names and one triangle each."""
     solid = solids_stl(1).decode()
     return "".join(solid.replace("solid a", f"solid a{k}") for k in range(count)).encode()
 
 
 def named_obj(count: int) -> bytes:
-    """Return an OBJ of objects of a triangle each, whose names differ."""
+    """Return an OBJ of objects with different names and one triangle each."""
     return ("v 0 0 0\nv 1 0 0\nv 0 1 0\n" + "".join(f"o g{k}\nf 1 2 3\n" for k in range(count))).encode()
 
 
 def parts_glb(meshes: int, primitives: int, nodes: int) -> bytes:
-    """Return a GLB of meshes of so many triangles each, and nodes that place them in turn."""
-    found = triangle_glb([{"mesh": k % meshes, "name": "n"} for k in range(nodes)], [*range(nodes)])
-    size = struct.unpack_from("<I", found, 12)[0]
-    tree = json.loads(found[20 : 20 + size])
+    """Return a GLB of meshes with ``primitives`` triangles each, and nodes that place them in turn."""
+    file = triangle_glb([{"mesh": k % meshes, "name": "n"} for k in range(nodes)], [*range(nodes)])
+    size = struct.unpack_from("<I", file, 12)[0]
+    tree = json.loads(file[20 : 20 + size])
     tree["meshes"] = [{"name": "m", "primitives": [{"attributes": {"POSITION": 0}}] * primitives}] * meshes
     return glb(tree, CORNERS.tobytes())
 
 
 def packed_stl(count: int) -> bytes:
-    """Return a zip of STL files of a triangle each."""
+    """Return a zip of STL files of one triangle each."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for k in range(count):
@@ -182,7 +182,7 @@ def packed_stl(count: int) -> bytes:
     return file.getvalue()
 
 
-#: The content of each file by its name, and what a message names if the file is refused.
+#: The content of each file by its name, and the parts of the error message if the file is invalid.
 FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "blanks.off": (lambda: off_with_blanks(900_000), ("follows them",)),
     "solids.stl": (lambda: solids_stl(8000), ("8000", "'a'", "5000")),

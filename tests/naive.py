@@ -1,10 +1,10 @@
-"""Slow, obvious twins of what gjk3d computes: plain numpy, scipy and fractions, sharing no code with the package.
+"""Naive twins of gjk3d: slow, simple reference implementations in numpy, scipy and fractions, without its code.
 
-A shape is a *spec*, a tuple such as ``("box", (1, 2, 3))``; `body` turns it into support points by its definition.
-Strategies build the package's shape from the same spec, so nothing of the package is asked what its own shapes are.
+A shape is a *spec*, a tuple such as ``("box", (1, 2, 3))``. `body` converts it to support points by its definition.
+Strategies build the package's shape from the same spec, so the package does not define the reference shapes.
 
-The signed distance of A and B is ``max over unit n of g(n)``, ``g(n) = -(max_a n.a - min_b n.b)``, in overlap too:
-every twin is measured against that.
+The signed distance of A and B is ``max over unit n of g(n)``, ``g(n) = -(max_a n.a - min_b n.b)``, also in overlap.
+All twins follow this definition.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Spec = tuple
 
 
 def pose(rotation: Any = None, translation: Any = (0.0, 0.0, 0.0)) -> Array:
-    """A (4, 4) matrix from a (3, 3) rotation and a translation."""
+    """Return the (4, 4) matrix of a (3, 3) rotation and a translation."""
     matrix = np.eye(4)
     matrix[:3, :3] = np.eye(3) if rotation is None else rotation
     matrix[:3, 3] = translation
@@ -36,7 +36,7 @@ def pose(rotation: Any = None, translation: Any = (0.0, 0.0, 0.0)) -> Array:
 
 
 def random_rotations(rng: np.random.Generator, count: int) -> Array:
-    """(n, 3, 3) rotations, uniform."""
+    """Return (n, 3, 3) uniformly random rotations."""
     return Rotation.random(count, rng=rng).as_matrix().reshape(count, 3, 3)
 
 
@@ -50,21 +50,21 @@ def unit_vectors(rng: np.random.Generator, count: int) -> Array:
 
 @dataclass(frozen=True)
 class Body:
-    """A convex set: a core given by its support points, and a radius round it."""
+    """A convex shape: a core given by its support points, and a radius around it."""
 
-    core: Callable[[Array], Array]  #: (k, 3) directions -> (k, 3) farthest points of the core
-    points: Array | None  #: the core's points where it is a polytope
+    core: Callable[[Array], Array]  #: (k, 3) directions -> (k, 3) support points of the core
+    points: Array | None  #: the core's points if it is a polytope, else None
     radius: float
-    center: Array  #: of a ball that holds the core, and its radius
+    center: Array  #: centre of a ball that contains the core; ``reach`` is its radius
     reach: float
 
     def support(self, directions: Any) -> Array:
-        """Farthest points, radius included, of (k, 3) directions."""
+        """Return the support points, radius included, of (k, 3) directions."""
         n = np.atleast_2d(np.asarray(directions, dtype=float))
         return self.core(n) + self.radius * n / np.linalg.norm(n, axis=1, keepdims=True)
 
     def height(self, directions: Any) -> Array:
-        """max over the body of n.x, for (k, 3) unit directions."""
+        """Return the maximum of n.x over the body for (k, 3) unit directions."""
         n = np.atleast_2d(np.asarray(directions, dtype=float))
         return (self.core(n) * n).sum(axis=1) + self.radius * np.linalg.norm(n, axis=1)
 
@@ -73,7 +73,7 @@ class Body:
         return float(np.linalg.norm(self.center)) + self.reach + self.radius
 
     def mapped(self, matrix: Any, shift: Any = (0.0, 0.0, 0.0)) -> Body:
-        """The image under x -> matrix x + shift; a radius survives similarities only."""
+        """Return the image under x -> matrix x + shift. Only a similarity keeps the radius."""
         m, t = np.asarray(matrix, dtype=float), np.asarray(shift, dtype=float)
         gram = m.T @ m
         factor = sqrt(np.trace(gram) / 3)
@@ -91,13 +91,13 @@ class Body:
 
 
 def body(spec: Spec, where: Any = None) -> Body:
-    """The body of a spec, placed by a (4, 4) pose."""
+    """Return the body of a spec, placed by a (4, 4) pose."""
     local = _local(spec)
     return local if where is None else local.mapped(np.asarray(where)[:3, :3], np.asarray(where)[:3, 3])
 
 
 def bodies(spec_a: Spec, pose_a: Any, spec_b: Spec, pose_b: Any) -> tuple[Body, Body]:
-    """Both bodies in world axes, seen from A's origin, so that far-away worlds cost no digits."""
+    """Return both bodies in world axes relative to A's origin, so that distant poses lose no digits."""
     pose_a, pose_b = (np.eye(4) if p is None else np.array(p, dtype=float) for p in (pose_a, pose_b))
     origin = pose_a[:3, 3].copy()
     pose_a[:3, 3] -= origin
@@ -149,8 +149,8 @@ def _union(bodies: list[Body]) -> Body:
     cores = [of.core if alike else of.support for of in bodies]
 
     def core(n: Array) -> Array:
-        found = np.array([one(n) for one in cores])
-        return found[np.einsum("kij,ij->ki", found, n).argmax(axis=0), np.arange(len(n))]
+        candidates = np.array([support(n) for support in cores])
+        return candidates[np.einsum("kij,ij->ki", candidates, n).argmax(axis=0), np.arange(len(n))]
 
     center = np.mean([of.center for of in bodies], axis=0)
     reach = max(np.linalg.norm(of.center - center) + of.reach + (0.0 if alike else of.radius) for of in bodies)
@@ -167,7 +167,7 @@ def _polytope(points: Array, radius: float = 0.0) -> Body:
 
 
 def _rim(n: Array, radius: float) -> Array:
-    """Where n's shadow leaves the disk; at the +x side where n has none."""
+    """Return the point of the disk farthest along n, on the +x side if n is parallel to its axis."""
     shadow = np.linalg.norm(n[:, :2], axis=1)
     flat = np.where(shadow[:, None] > 0, n[:, :2], [1.0, 0.0])
     return radius * flat / np.where(shadow > 0, shadow, 1.0)[:, None]
@@ -187,7 +187,7 @@ def _cone(radius: float, height: float) -> Callable[[Array], Array]:
 
 
 def gap(a: Body, b: Body, directions: Any) -> Array:
-    """g(n): what one support scan of both bodies proves the signed distance to be at least, for (k, 3) unit n."""
+    """Return g(n), the lower bound of the signed distance from one support scan, for (k, 3) unit n."""
     n = np.atleast_2d(np.asarray(directions, dtype=float))
     return -(a.height(n) + b.height(-n))
 
@@ -196,15 +196,15 @@ def pair_size(a: Body, b: Body) -> float:
     return a.reach + a.radius + b.reach + b.radius + float(np.linalg.norm(a.center - b.center))
 
 
-# the origin against a hull of points ------------------------------------------------------------------------------
+# distance of the origin to a hull of points -----------------------------------------------------------------------
 
 
 def johnson(points: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
-    """Nearest point of a simplex of 1 to 4 points to the origin, and its weights, by Johnson's determinants.
+    """Return the point of a simplex of 1 to 4 points nearest to the origin, and its weights, by Johnson's determinants.
 
     Gilbert, Johnson and Keerthi 1988: ``D_j(S + j) = sum over i in S of D_i(S) (y_i . (y_k - y_j))``. Of all subsets
-    with positive determinants the one with the shortest point is the answer (their backup rule). Floats and fractions
-    alike.
+    with positive determinants, the one with the shortest point is the result (their backup rule). Points are floats or
+    fractions.
     """
     y = [list(p) for p in points]
     zero, one = y[0][0] * 0, y[0][0] * 0 + 1
@@ -233,11 +233,11 @@ def johnson(points: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
 
 
 def closest_to_origin(points: Array) -> tuple[Array, Array]:
-    """Nearest point of the hull of (n, 3) points to the origin, and its n weights.
+    """Return the point of the hull of (n, 3) points nearest to the origin, and its n weights.
 
-    A quadratic program: ``min |P'u|^2 + (sum u - 1)^2, u >= 0`` has the same minimiser up to a factor, and that is
-    scipy's nnls. Its few positive weights are then solved for again in fractions, and every other point is looked at
-    until none is nearer.
+    The quadratic program ``min |P'u|^2 + (sum u - 1)^2, u >= 0`` has the same minimiser up to a factor, and scipy's
+    nnls solves it. The few positive weights are then recomputed in fractions, and other points are added until none is
+    nearer.
     """
     points = np.asarray(points, dtype=float)
     scale = float(np.abs(points).max()) or 1.0
@@ -251,11 +251,11 @@ def closest_to_origin(points: Array) -> tuple[Array, Array]:
     shortest = None
     while True:
         v, weights = johnson([[Fraction(float(x)) for x in points[k]] for k in simplex])
-        kept = [(k, w) for k, w in zip(simplex, weights, strict=True) if w > 0]
+        positive = [(k, w) for k, w in zip(simplex, weights, strict=True) if w > 0]
         length2 = sum(x * x for x in v)
         length = sqrt(length2)
         full = np.zeros(len(points))
-        for k, w in kept:
+        for k, w in positive:
             full[k] = float(w)
         nearest = np.array([float(x) for x in v])
         if length2 == 0:
@@ -265,14 +265,14 @@ def closest_to_origin(points: Array) -> tuple[Array, Array]:
         if points[k] @ direction >= length - 2e-16 * scale or (shortest is not None and length2 >= shortest):
             return nearest, full
         shortest = length2
-        simplex = [i for i, _ in kept] + [k]
+        simplex = [i for i, _ in positive] + [k]
 
 
 def facets(points: Array) -> tuple[Array, Array]:
-    """Outward unit normals of the hull of (n, 3) points, and the origin's distance to each facet's plane.
+    """Return outward unit normals of the hull of (n, 3) points, and the origin's distance to each facet's plane.
 
-    Positive inside. By Qhull, after an affine map that makes needles and plates round; none where the points are flat
-    to rounding.
+    Distances are positive inside. Qhull runs after an affine map that makes needles and plates round. Points that are
+    flat to rounding have no facets.
     """
     nothing = np.zeros((0, 3)), np.zeros(0)
     if len(points) < 4:
@@ -291,9 +291,9 @@ def facets(points: Array) -> tuple[Array, Array]:
 
 
 def hull_signed_distance(points: Array) -> tuple[float, Array]:
-    """Signed distance of the origin to the hull of (n, 3) points, and the unit normal from the hull to the origin.
+    """Return the origin's signed distance to the hull of (n, 3) points, and the unit normal from hull to origin.
 
-    Inside it is the least distance of the facets; a hull that is flat to rounding has no inside.
+    Inside, it is minus the least distance to a facet. A hull that is flat to rounding has no inside.
     """
     points = np.asarray(points, dtype=float)
     normals, heights = facets(points)
@@ -313,12 +313,12 @@ def hull_signed_distance(points: Array) -> tuple[float, Array]:
 
 
 def differences(points_a: Array, points_b: Array) -> Array:
-    """All a - b, (n m, 3)."""
+    """Return all a - b, (n m, 3)."""
     return (np.asarray(points_a)[:, None] - np.asarray(points_b)[None]).reshape(-1, 3)
 
 
 def polytope_distance(points_a: Array, points_b: Array) -> tuple[float, Array, Array]:
-    """Distance of two hulls and a witness point on each, from all differences at once."""
+    """Return the distance of two hulls and a witness point on each, from the hull of all differences."""
     _, weights = closest_to_origin(differences(points_a, points_b))
     table = weights.reshape(len(points_a), len(points_b))
     point_a, point_b = table.sum(axis=1) @ points_a, table.sum(axis=0) @ points_b
@@ -326,7 +326,7 @@ def polytope_distance(points_a: Array, points_b: Array) -> tuple[float, Array, A
 
 
 def signed_distance(a: Body, b: Body) -> tuple[float, Array]:
-    """Signed distance of two polytopes, rounded or not, and the normal from A to B."""
+    """Return the signed distance of two polytopes, rounded or not, and the normal from A to B."""
     assert a.points is not None
     assert b.points is not None
     value, normal = hull_signed_distance(differences(a.points, b.points))
@@ -334,18 +334,18 @@ def signed_distance(a: Body, b: Body) -> tuple[float, Array]:
 
 
 def candidate_normals(points_a: Any, points_b: Any, one: Any = 1.0) -> Array:
-    """All directions in which the difference of two hulls can have a facet, and many more: too many do no harm.
+    """Return all directions in which the difference of two hulls can have a facet, and harmless extra ones.
 
-    Planes through three points of one hull, and planes along a line through two points of each. Floats and fractions
-    (dtype object) alike.
+    They are normals of planes through three points of one hull, and of planes parallel to a line through two points of
+    each hull. Points are floats or fractions (dtype object).
     """
     a, b = np.asarray(points_a) * one, np.asarray(points_b) * one
     edges = [np.array([q - p for p, q in itertools.combinations(p_all, 2)]).reshape(-1, 3) for p_all in (a, b)]
-    found = [np.zeros((0, 3)), _cross(edges[0][:, None], edges[1][None]).reshape(-1, 3)]
+    parts = [np.zeros((0, 3)), _cross(edges[0][:, None], edges[1][None]).reshape(-1, 3)]
     for p_all in (a, b):
         for p, q, r in itertools.combinations(p_all, 3):
-            found.append(_cross(q - p, r - p)[None])
-    normals = np.concatenate(found)
+            parts.append(_cross(q - p, r - p)[None])
+    normals = np.concatenate(parts)
     return np.concatenate([normals, -normals])
 
 
@@ -355,9 +355,9 @@ def _cross(p: Array, q: Array) -> Array:
 
 
 def brute_depth(points_a: Array, points_b: Array) -> tuple[float, Array]:
-    """Least height of the difference over every candidate normal: the depth of two solid hulls, without Qhull.
+    """Return the depth of two solid hulls and its normal: the least height of the difference over candidate normals.
 
-    Negative where the hulls are apart along one of the normals, and then no distance.
+    The depth is negative if the hulls are separated along one of the normals. Then it is not a distance.
     """
     normals = candidate_normals(points_a, points_b)
     lengths = np.linalg.norm(normals, axis=1)
@@ -368,7 +368,7 @@ def brute_depth(points_a: Array, points_b: Array) -> tuple[float, Array]:
 
 
 def inverse(m: Array) -> Array:
-    """The inverse of a (3, 3) matrix by cofactors, in the arithmetic of its numbers."""
+    """Return the inverse of a (3, 3) matrix by cofactors, in the arithmetic of its numbers."""
     rows = np.array([np.cross(m[:, 1], m[:, 2]), np.cross(m[:, 2], m[:, 0]), np.cross(m[:, 0], m[:, 1])])
     return rows / (m[:, 0] @ rows[0])
 
@@ -377,33 +377,33 @@ def inverse(m: Array) -> Array:
 
 
 def exact(points: Any) -> Array:
-    """Floats as the fractions they are."""
+    """Convert floats to fractions without rounding."""
     return np.vectorize(Fraction, otypes=[object])(np.asarray(points, dtype=float))
 
 
 def float_below(x: Fraction) -> float:
-    """The greatest float that is at most x."""
+    """Return the greatest float that is at most x."""
     return float(x) if Fraction(float(x)) <= x else nextafter(float(x), -inf)
 
 
 def float_above(x: Fraction) -> float:
-    """The least float that is at least x."""
+    """Return the least float that is at least x."""
     return -float_below(-x)
 
 
 def sqrt_above(square: Fraction) -> Fraction:
-    """An upper bound of the square root to 2**-200."""
+    """Return an upper bound of the square root, accurate to 2**-200."""
     return Fraction(isqrt(square.numerator * 4**200 // square.denominator) + 1, 2**200)
 
 
 def exact_gap(points_a: Array, points_b: Array, normal: Any) -> tuple[Fraction, Fraction]:
-    """(p, q) with g(n) = p / sqrt(q), for any direction n, no unit length needed."""
+    """Return (p, q) with g(n) = p / sqrt(q), for a direction n of any length."""
     n = exact(normal) if np.asarray(normal).dtype != object else np.asarray(normal)
     return min(points_b @ n) - max(points_a @ n), n @ n
 
 
 def exact_distance2(points_a: Array, points_b: Array) -> Fraction:
-    """Square of the distance of two hulls of exact points: GJK in fractions, where each step is shorter."""
+    """Return the squared distance of two hulls of exact points by GJK in fractions, where every step shortens v."""
     simplex = [points_a[0] - points_b[0]]
     v = simplex[0]
     while any(v):
@@ -418,11 +418,11 @@ def exact_distance2(points_a: Array, points_b: Array) -> Fraction:
 
 
 def exact_signed_square(points_a: Array, points_b: Array) -> Fraction:
-    """sd * |sd| of two hulls of exact points; 0 where they meet and their difference is flat."""
+    """Return sd * |sd| of two hulls of exact points; 0 if they intersect and their difference is flat."""
     distance2 = exact_distance2(points_a, points_b)
     if distance2 > 0:
         return distance2
-    # which normals are worth doing exactly: those that floats think near the best, and those that floats cannot resolve
+    # only normals that are nearly best in floats, or that floats do not resolve, are evaluated exactly
     a, b = points_a.astype(float), points_b.astype(float)
     normals = candidate_normals(a, b)
     if not len(normals):
@@ -450,7 +450,7 @@ def exact_signed_square(points_a: Array, points_b: Array) -> Fraction:
 
 
 def point_signed_distance(spec: Spec, point: Any) -> float:
-    """Signed distance of a point to a shape in the shape's own frame, in closed form (ellipsoid: one root)."""
+    """Return the signed distance of a point to a shape, in the shape's frame, in closed form (ellipsoid: one root)."""
     p = np.asarray(point, dtype=float)
     kind, *numbers = spec
     if kind == "halfspace":
@@ -489,7 +489,7 @@ def _to_segment(p: Array, a: Array, b: Array) -> float:
 
 
 def _to_polygon(p: Array, corners: list[Array]) -> float:
-    """Signed distance of a 2D point to a convex polygon, anticlockwise."""
+    """Return the signed distance of a 2D point to a convex polygon with anticlockwise corners."""
     sides = list(zip(corners, corners[1:] + corners[:1], strict=True))
     away = min(_to_segment(p, a, b) for a, b in sides)
     inside = all((b - a)[0] * (p - a)[1] - (b - a)[1] * (p - a)[0] >= 0 for a, b in sides)
@@ -497,7 +497,10 @@ def _to_polygon(p: Array, corners: list[Array]) -> float:
 
 
 def _to_ellipsoid(radii: Array, p: Array) -> float:
-    """The foot x solves x_i (1 + t / r_i^2) = p_i on the surface, with the largest such t."""
+    """Return the signed distance of a point with coordinates >= 0 to an ellipsoid.
+
+    The nearest surface point x solves x_i (1 + t / r_i^2) = p_i with the largest such t.
+    """
     least = float((radii**2).min())
 
     def foot(s: float) -> Array:  # s = t + least > 0
@@ -511,7 +514,7 @@ def _to_ellipsoid(radii: Array, p: Array) -> float:
     with np.errstate(divide="ignore", over="ignore"):
         flat = np.where(radii**2 > least, p * radii**2 / np.where(radii**2 > least, radii**2 - least, 1.0), 0.0)
         rest = 1.0 - float(((flat / radii) ** 2).sum())
-        if not (p[radii**2 == least] > 0).any() and rest >= 0:  # near the centre: the foot leaves the plane of symmetry
+        if not (p[radii**2 == least] > 0).any() and rest >= 0:  # near the centre: x leaves the plane of symmetry
             x = flat.copy()
             x[int(np.argmin(radii))] = sqrt(rest) * radii.min()
         else:
@@ -524,7 +527,7 @@ def _to_ellipsoid(radii: Array, p: Array) -> float:
 
 
 def segment_distance(a0: Any, a1: Any, b0: Any, b1: Any) -> float:
-    """Distance of two segments by their two parameters (Ericson 2005, 5.1.9, as a minimum over cases)."""
+    """Return the distance of two segments by their two parameters (Ericson 2005, 5.1.9, as a minimum over cases)."""
     a0, a1, b0, b1 = (np.asarray(p, dtype=float) for p in (a0, a1, b0, b1))
     u, v, w = a1 - a0, b1 - b0, a0 - b0
     ends = [_to_segment(a0, b0, b1), _to_segment(a1, b0, b1), _to_segment(b0, a0, a1), _to_segment(b1, a0, a1)]
@@ -539,45 +542,44 @@ def segment_distance(a0: Any, a1: Any, b0: Any, b1: Any) -> float:
 
 
 def aligned_sum(spec_a: Spec, spec_b: Spec) -> Spec:
-    """The shape A + B (= A - B, both being symmetric) of two shapes of one kind in the same orientation."""
+    """Return the shape A + B (= A - B by symmetry) of two shapes of one kind in the same orientation."""
     (kind, *p), (_, *q) = spec_a, spec_b
     if kind in ("box", "ellipsoid"):
-        return (kind, tuple(np.add(p[0], q[0])))  # ellipsoids: of similar radii only
+        return (kind, tuple(np.add(p[0], q[0])))  # ellipsoids must have proportional radii
     return (kind, *(x + y for x, y in zip(p, q, strict=True)))  # sphere, capsule, cylinder
 
 
-# any bodies: a bracket --------------------------------------------------------------------------------------------
+# any bodies: bounds -----------------------------------------------------------------------------------------------
 
 
 def bracket(a: Body, b: Body, tol: float = 1e-9, rounds: int = 80) -> tuple[float, float]:
-    """Bounds lo <= signed distance <= hi of any two bodies, from support points alone.
+    """Return bounds lo <= signed distance <= hi of any two bodies, from support points alone.
 
-    Every direction asked proves a lower bound, g(n); the hull of all support points of A - B seen so far lies inside
-    A - B, and its signed distance is an upper bound. New directions are the normals where that hull is nearest to the
-    origin.
+    Every direction gives a lower bound, g(n). The hull of all support points of A - B so far lies inside A - B, so its
+    signed distance is an upper bound. New directions are the normals where that hull is nearest to the origin.
     """
     grid = np.array([d for d in itertools.product((-1, 0, 1), repeat=3) if any(d)], dtype=float)
-    asked = np.vstack([grid, unit_vectors(np.random.default_rng(0), 24)])
-    asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+    directions = np.vstack([grid, unit_vectors(np.random.default_rng(0), 24)])
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     size = pair_size(a, b)
-    points = a.support(asked) - b.support(-asked)
-    lo, hi = float(gap(a, b, asked).max()), inf
+    points = a.support(directions) - b.support(-directions)
+    lo, hi = float(gap(a, b, directions).max()), inf
     for _ in range(rounds):
         value, normal = hull_signed_distance(points)
         hi = min(hi, value)
-        asked = normal[None]
+        directions = normal[None]
         if value < 0:
             normals, heights = facets(points)
-            asked = np.vstack([asked, normals[np.argsort(heights)[:16]]])
-        lo = max(lo, float(gap(a, b, asked).max()))
+            directions = np.vstack([directions, normals[np.argsort(heights)[:16]]])
+        lo = max(lo, float(gap(a, b, directions).max()))
         if hi - lo <= tol * size:
             break
-        points = np.vstack([points, a.support(asked) - b.support(-asked)])
+        points = np.vstack([points, a.support(directions) - b.support(-directions)])
     return lo, hi
 
 
 def outside(of: Body, points: Any, directions: Array) -> Array:
-    """How far (n, 3) points are beyond the body's support planes of (k, 3) directions: <= 0 for points inside."""
+    """Return how far (n, 3) points are beyond the body's support planes of (k, 3) directions, <= 0 if inside."""
     points = np.atleast_2d(points)
     return (points @ directions.T - of.height(directions)[None]).max(axis=1)
 
@@ -586,19 +588,19 @@ def outside(of: Body, points: Any, directions: Array) -> Array:
 
 
 def posed_height(of: Body, poses: Array, directions: Array) -> Array:
-    """max over the body, placed by pose k, of n_k.x: (n, 4, 4) poses, (n, 3) directions."""
+    """Return the maximum of n_k.x over the body placed by pose k: (n, 4, 4) poses, (n, 3) directions."""
     local = np.einsum("nji,nj->ni", poses[:, :3, :3], directions)
     return of.height(local) + (poses[:, :3, 3] * directions).sum(axis=1)
 
 
 def posed_support(of: Body, poses: Array, directions: Array) -> Array:
-    """Farthest point along n_k of the body placed by pose k."""
+    """Return the support point along n_k of the body placed by pose k."""
     local = np.einsum("nji,nj->ni", poses[:, :3, :3], directions)
     return np.einsum("nij,nj->ni", poses[:, :3, :3], of.support(local)) + poses[:, :3, 3]
 
 
 def posed_gap(a: Body, poses_a: Array, b: Body, poses_b: Array, directions: Array) -> Array:
-    """g(n_k) of the bodies placed by poses k, seen from A's origin."""
+    """Return g(n_k) of the bodies placed by poses k, computed relative to A's origin."""
     seen_a, seen_b = poses_a.copy(), poses_b.copy()
     seen_a[:, :3, 3] = 0.0
     seen_b[:, :3, 3] = poses_b[:, :3, 3] - poses_a[:, :3, 3]

@@ -1,4 +1,4 @@
-"""GJK in two dimensions, loop by loop as the documents tell it, so that their iterates can be asserted."""
+"""GJK in two dimensions, step by step as in the documents, so that tests can compare their iterates."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ def _farthest(points: Sequence[Sequence[Any]], d: Sequence[Any]) -> tuple[Any, A
 
 
 def support_2d(a: Any, b: Any, d: Any) -> tuple[Any, Any]:
-    """Point of A - B farthest along d; the first of equals."""
+    """Return the point of A - B farthest along d, the first of equals."""
     p, q = _farthest(a, d), _farthest(b, (-d[0], -d[1]))
     return p[0] - q[0], p[1] - q[1]
 
 
 def _towards(edge: Any, to: Any) -> tuple[Any, Any]:
-    """The vector triple product (edge x to) x edge: at right angles to the edge, on the side of ``to``."""
+    """Return the vector triple product (edge x to) x edge: perpendicular to the edge, on the side of ``to``."""
     z = edge[0] * to[1] - edge[1] * to[0]
     return -z * edge[1], z * edge[0]
 
 
 def gjk_boolean_2d(a: Any, b: Any, d: Any) -> tuple[bool, list[dict[str, Any]]]:
-    """Do two polygons of integers or fractions overlap (touching counts), and the loop's every step."""
+    """Return whether two polygons of integers or fractions overlap or touch, and all steps of the loop."""
     simplex = [support_2d(a, b, d)]
     steps = [{"d": d, "w": simplex[0]}]
     d = (-d[0], -d[1])
@@ -42,7 +42,7 @@ def gjk_boolean_2d(a: Any, b: Any, d: Any) -> tuple[bool, list[dict[str, Any]]]:
             edge = (simplex[0][0] - w[0], simplex[0][1] - w[1])
             simplex.append(w)
             d = _towards(edge, to)
-            if d == (0, 0):  # the origin is on the line, and both ends are beyond it
+            if d == (0, 0):  # the origin is on the edge
                 return True, steps
             continue
         c, b_ = simplex
@@ -61,13 +61,13 @@ def gjk_boolean_2d(a: Any, b: Any, d: Any) -> tuple[bool, list[dict[str, Any]]]:
 
 
 def _away(edge: Any, other: Any) -> tuple[Any, Any]:
-    """At right angles to the edge, away from the triangle's third corner."""
+    """Return the perpendicular of the edge that points away from the triangle's third corner."""
     x, y = _towards(edge, other)
     return -x, -y
 
 
 def _reduced(v: Any) -> tuple[Any, Any]:
-    """The text writes its perpendiculars without common factors."""
+    """Divide a vector by the common factor of its coordinates, as the documents do."""
     scale = gcd(int(v[0]), int(v[1])) if all(int(x) == x for x in v) else 1
     return v[0] / Fraction(scale), v[1] / Fraction(scale)
 
@@ -81,7 +81,7 @@ def _nearest_2d(p: Any, q: Any) -> tuple[Any, Any]:
 
 
 def gjk_distance_2d(a: Any, b: Any, d: Any, limit: int = 100) -> tuple[Any, list[dict[str, Any]]]:
-    """Nearest point of A - B to the origin for polygons that are apart, and every step; None where it never ends."""
+    """Return the point of A - B nearest to the origin for separated polygons or None if endless, and all steps."""
     a, b = ([tuple(Fraction(x) for x in p) for p in polygon] for polygon in (a, b))
     p, q = support_2d(a, b, d), support_2d(a, b, (-d[0], -d[1]))
     steps: list[dict[str, Any]] = [{"simplex": [p, q]}]

@@ -1,4 +1,4 @@
-"""The same pairs asked of coal and of python-fcl, from the same specs."""
+"""Queries of coal and python-fcl on shapes built from the specs of the tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def coal_shape(spec: Spec) -> Any:
 
 
 def coal_signed_distance(a: Any, pose_a: Any, b: Any, pose_b: Any) -> tuple[float, Any, Any, Any]:
-    """Signed distance, normal, point on A, point on B, of two coal shapes."""
+    """Return signed distance, normal, witness point on A and witness point on B of two coal shapes."""
     request = coal.DistanceRequest()
     request.enable_signed_distance = True
     request.gjk_tolerance = request.epa_tolerance = 1e-12
@@ -53,7 +53,8 @@ def fcl_shape(spec: Spec) -> Any:
         corners = hull.points[triangles]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         inward = (normals * hull.equations[:, :3]).sum(axis=1) < 0
-        triangles[inward] = triangles[inward][:, ::-1]  # scipy's turn either way, fcl's counterclockwise
+        # scipy orients triangles either way, fcl requires counterclockwise order
+        triangles[inward] = triangles[inward][:, ::-1]
         counted = np.insert(triangles, 0, 3, axis=1)
         return fcl.Convex(hull.points, len(triangles), counted.ravel())
     makers = {"sphere": fcl.Sphere, "capsule": fcl.Capsule, "cylinder": fcl.Cylinder}
@@ -61,7 +62,7 @@ def fcl_shape(spec: Spec) -> Any:
 
 
 def fcl_distance(a: Any, pose_a: Any, b: Any, pose_b: Any) -> tuple[float, Any, Any]:
-    """Distance of two fcl shapes that are apart, and the nearest points."""
+    """Return the distance and the witness points of two separated fcl shapes."""
     objects = [
         fcl.CollisionObject(shape, fcl.Transform(np.array(pose[:3, :3]), np.array(pose[:3, 3])))
         for shape, pose in ((a, pose_a), (b, pose_b))

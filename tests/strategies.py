@@ -1,6 +1,6 @@
-"""Shapes and poses that aim at trouble, as specs (see naive.py), and the package's shape of a spec.
+"""Difficult shapes and poses as specs (see naive.py), and the package's shape of a spec.
 
-Hypothesis strategies for the laws one pair at a time; plain numpy generators for big seeded runs.
+Hypothesis strategies generate single pairs for the laws. Plain numpy generators serve large seeded runs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import gjk3d as gk
 
 
 def sampled(cases: Iterable[tuple[Any, ...]], every: int) -> list[Any]:
-    """Return the cases of a parametrized test; one in ``every`` is in the quick tier, the others in the full one."""
+    """Return the cases of a parametrized test. One in ``every`` is in the quick tier, the rest in the full tier."""
     return [pytest.param(*case, marks=pytest.mark.full if k % every else ()) for k, case in enumerate(cases)]
 
 
 def build(spec: Spec) -> Any:
-    """The package's shape of a spec."""
+    """Return the package's shape of a spec."""
     kind, *numbers = spec
     if kind == "inflated":
         return build(numbers[0]).inflated(numbers[1])
@@ -56,7 +56,7 @@ def build(spec: Spec) -> Any:
 
 
 def rescaled(spec: Spec, factor: float) -> Spec:
-    """The spec of the shape ``factor`` times as large, by its own numbers."""
+    """Return the spec of a shape that is ``factor`` times as large, by scaling its numbers."""
     kind, *numbers = spec
     if kind == "scaled":
         return (kind, rescaled(numbers[0], factor), numbers[1])
@@ -72,16 +72,16 @@ def rescaled(spec: Spec, factor: float) -> Spec:
 
 
 def is_polytope(spec: Spec) -> bool:
-    """Whether the shape is a polytope, sharp, flat or rounded: what is promised 1e-12."""
+    """Return whether the shape is a polytope, possibly flat or rounded, for which 1e-12 is promised."""
     return naive.body(spec).points is not None
 
 
-# one of each --------------------------------------------------------------------------------------------------------
+# example shapes -----------------------------------------------------------------------------------------------------
 
 _TURNED = naive.pose(Rotation.from_rotvec([0.3, -0.8, 0.5]).as_matrix(), (0.2, -0.1, 0.3))
 _CLOUD = np.random.default_rng(42).normal(size=(30, 3)) * (0.7, 0.5, 0.9)
 
-#: one of every kind of shape, with plain numbers
+#: one example of every type of shape, with simple numbers
 SHAPES: dict[str, Spec] = {
     "point": ("point", (0.1, 0.2, -0.3)),
     "segment": ("segment", (-0.5, 0.0, 0.25), (0.75, 0.5, 0.0)),
@@ -108,7 +108,7 @@ SHAPES: dict[str, Spec] = {
     "capsule without height": ("capsule", 0.5, 0.0),
 }
 SOLID = [name for name in SHAPES if name not in ("point", "segment", "triangle", "flat hull", "disc")]
-_DEGENERATE = {"disc", "capsule without height"}  #: their pairs come last, so that the others keep their seeds
+_DEGENERATE = {"disc", "capsule without height"}  #: their pairs come last, so that all other pairs keep their seeds
 PAIRS = sorted(itertools.combinations_with_replacement(SHAPES, 2), key=lambda pair: not _DEGENERATE.isdisjoint(pair))
 #: Pairs that execute each branch of the narrow phase that `PAIRS` execute, and twice where two pairs of `PAIRS` do.
 #: They are the greedy set cover of the traced branches which tests/hardening/pair_cover.py recomputes and checks.
@@ -171,7 +171,7 @@ CHOSEN_PAIRS = [
 
 
 def random_poses(rng: np.random.Generator, a: Spec, b: Spec, count: int) -> tuple[Array, Array]:
-    """Random poses for two specs, of which half share a point and the others are apart by 1e-6 to 1 of their size."""
+    """Return random poses for two specs. Half share a point, the rest have a gap of 1e-6 to 1 of their size."""
     body_a, body_b = naive.body(a), naive.body(b)
     poses = []
     for _ in range(2):
@@ -182,23 +182,23 @@ def random_poses(rng: np.random.Generator, a: Spec, b: Spec, count: int) -> tupl
     size = body_a.size + body_b.size
     poses_a[:, :3, 3] = rng.normal(size=(count, 3)) * size
     poses_b[:, :3, 3] += _some_point(rng, body_a, poses_a) - _some_point(rng, body_b, poses_b)
-    apart = rng.random(count) < 0.5
+    separated = rng.random(count) < 0.5
     directions = naive.unit_vectors(rng, count)
     gap = naive.posed_gap(body_a, poses_a, body_b, poses_b, directions)
     wanted = size * 10.0 ** rng.uniform(-6, 0, count)
-    poses_b[apart, :3, 3] += ((wanted - gap)[:, None] * directions)[apart]
+    poses_b[separated, :3, 3] += ((wanted - gap)[:, None] * directions)[separated]
     return poses_a, poses_b
 
 
 def _some_point(rng: np.random.Generator, of: naive.Body, poses: Array) -> Array:
-    """A random point of the body placed by each pose: a mean of five of its support points."""
+    """Return a random point of the body at each pose, as a mean of five support points."""
     weights = rng.dirichlet(np.ones(5), len(poses))
     corners = [naive.posed_support(of, poses, naive.unit_vectors(rng, len(poses))) for _ in range(5)]
     return sum(w[:, None] * p for w, p in zip(weights.T, corners, strict=True))
 
 
 def random_spec(rng: np.random.Generator, name: str) -> Spec:
-    """Another shape of the kind of ``SHAPES[name]``, with random numbers."""
+    """Return a spec of the type of ``SHAPES[name]`` with random numbers."""
 
     def vary(spec: Spec) -> Spec:
         kind, *numbers = spec
@@ -220,7 +220,7 @@ def random_spec(rng: np.random.Generator, name: str) -> Spec:
 
 
 def thinned(rng: np.random.Generator, spec: Spec, decades: float) -> Spec:
-    """The spec with each of its numbers cut by up to so many powers of ten: needles, plates, specks."""
+    """Return the spec with each number divided by up to 10**decades, which gives needles, plates and specks."""
 
     def cut(shape: Any = None) -> Any:
         return 10.0 ** -rng.uniform(0, decades, shape)
@@ -255,21 +255,21 @@ triples = st.tuples(lengths, lengths, lengths)
 
 @st.composite
 def clouds(draw: Any, least: int = 1, most: int = 12) -> Array:
-    """Points for a hull: in general position, on a lattice, flat, on a line, all one, doubled, needles and plates."""
-    found = np.array(draw(st.lists(points, min_size=least, max_size=most)))
+    """Draw points for a hull: general, on a lattice, flat, collinear, equal, doubled, needles and plates."""
+    cloud = np.array(draw(st.lists(points, min_size=least, max_size=most)))
     squeeze = draw(st.sampled_from([1.0, 1.0, 0.0, 1e-6, 1e-9, 1e-12]))
     axes = draw(st.sampled_from([(2,), (1, 2), (0, 1, 2)] if squeeze == 0.0 else [(2,), (1, 2)]))
-    found[:, list(axes)] *= squeeze
+    cloud[:, list(axes)] *= squeeze
     if draw(st.booleans()):
-        found = found @ np.array(draw(rotations())).T
+        cloud = cloud @ np.array(draw(rotations())).T
     if draw(st.booleans()):
-        found = np.vstack([found, found[: draw(st.integers(1, len(found)))]])
-    return found
+        cloud = np.vstack([cloud, cloud[: draw(st.integers(1, len(cloud)))]])
+    return cloud
 
 
 @st.composite
 def rotations(draw: Any) -> Array:
-    """Turns by right angles, by almost nothing, by both, or by anything."""
+    """Draw right-angle turns, tiny turns, products of both, or arbitrary rotations."""
     axis = np.array(draw(st.sampled_from([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (1, 2, 3)])), dtype=float)
     axis /= np.linalg.norm(axis)
     turns = draw(st.tuples(*[st.sampled_from([0, 90, 180, 270])] * 3))
@@ -323,7 +323,7 @@ scales = st.sampled_from([1.0, 1.0, 1.0, 1e-9, 1e-3, 1e6, 1e9, 2.0**-30, 2.0**20
 
 
 def _nudged(x: float, steps: Any) -> float:
-    """x moved by whole ulps, or by a part of itself."""
+    """Return x moved by one ulp, or by a relative amount if ``steps`` is a float."""
     if isinstance(steps, float):
         return x * (1.0 + steps)
     return nextafter(x, inf if steps > 0 else -inf) if steps else x
@@ -331,7 +331,7 @@ def _nudged(x: float, steps: Any) -> float:
 
 @st.composite
 def pairs(draw: Any, of: Any = specs) -> tuple[Spec, Array, Spec, Array]:
-    """Two specs and their poses: anywhere, centre on centre, touching along an axis, nearly so, far away."""
+    """Draw two specs and their poses: anywhere, coincident, touching along an axis, nearly touching, or far away."""
     a = draw(of)
     b = draw(st.just(a) | of)
     pose_a = naive.pose(draw(rotations()))
@@ -347,7 +347,7 @@ def pairs(draw: Any, of: Any = specs) -> tuple[Spec, Array, Spec, Array]:
             st.sampled_from([0, 1, -1] if where == "touching" else [1e-15, -1e-15, 1e-12, -1e-12, 1e-8, -1e-8])
         )
         pose_b[:3, 3] = axis * _nudged(contact, nudge)
-        if draw(st.booleans()):  # slide along the touching plane
+        if draw(st.booleans()):  # move along the contact plane
             pose_b[:3, 3] += np.cross(axis, draw(points))
     scale = draw(scales)
     offset = draw(st.sampled_from([0.0, 0.0, 1.0, 1024.0, 1e7])) * scale * np.array(draw(points))

@@ -1,7 +1,7 @@
-"""The budget: no part of the package has more lines or files than the table says.
+"""The budget of lines and files: no subpackage exceeds the limits in the table.
 
-A change that needs more raises the table in the same commit, and its message names what it removed. Lines of only a
-comment do not count.
+A change that needs more raises the table in the same commit, and its message names what it removed. Comment lines do
+not count.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 import gjk3d
 
 PACKAGE = Path(gjk3d.__file__).parent
-#: most lines and files of each subpackage; those at the top are the package's own
+#: Maximum lines and files of each subpackage. "gjk3d" stands for the modules at the top level.
 BUDGET = {
     "gjk3d": (2760, 13),
     "_kernels": (4139, 14),
@@ -37,7 +37,7 @@ BUDGET = {
 
 
 def size(folder: Path) -> tuple[int, int]:
-    """Return how many lines and files of Python a subpackage has."""
+    """Return the number of lines and of Python files of a subpackage."""
     files = [*(folder.glob("*.py") if folder == PACKAGE else folder.rglob("*.py"))]
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return sum(not line.lstrip().startswith("#") for line in lines), len(files)
@@ -45,17 +45,17 @@ def size(folder: Path) -> tuple[int, int]:
 
 def parts() -> list[str]:
     """Return the names of the package and its subpackages."""
-    return ["gjk3d", *sorted(each.parent.name for each in PACKAGE.glob("*/__init__.py"))]
+    return ["gjk3d", *sorted(init.parent.name for init in PACKAGE.glob("*/__init__.py"))]
 
 
 @pytest.mark.parametrize("name", parts())
-def test_a_subpackage_keeps_to_its_budget(name):
+def test_subpackage_stays_within_budget(name):
     lines, files = size(PACKAGE if name == "gjk3d" else PACKAGE / name)
     assert lines <= BUDGET[name][0]
     assert files <= BUDGET[name][1]
-    # a table that is far above what is there protects nothing
+    # a limit far above the real size would have no effect
     assert lines >= 0.98 * BUDGET[name][0]
 
 
-def test_the_table_names_what_there_is():
+def test_table_lists_every_subpackage():
     assert sorted(BUDGET) == sorted(parts())

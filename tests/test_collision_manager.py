@@ -1,6 +1,6 @@
-"""What trimesh's own tests of its collision manager ask for, asked of ours: our words, their expectations.
+"""Scenarios of trimesh's own tests of its collision manager, rewritten for gjk3d with the same expected results.
 
-After ``tests/test_collision.py`` of https://github.com/mikedh/trimesh, of which the wheel has none (MIT).
+After ``tests/test_collision.py`` of https://github.com/mikedh/trimesh (MIT), which the wheel does not contain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def manager_of(**places: float) -> gk.CollisionManager:
     return manager
 
 
-def test_one_against_many() -> None:
+def test_mesh_against_many_objects() -> None:
     manager = manager_of(cube0=0.0, cube1=5.0)
     assert manager.in_collision_single(CUBE) is True
     hit, names, data = manager.in_collision_single(CUBE, along_x(5.0), return_names=True, return_data=True)
@@ -40,7 +40,7 @@ def test_one_against_many() -> None:
     assert away == (False, set(), [])
 
 
-def test_objects_that_come_go_and_move() -> None:
+def test_objects_are_added_moved_and_removed() -> None:
     manager = manager_of(cube0=0.0, cube1=5.0)
     assert manager.in_collision_internal() is False
     manager.add_object("cube2", CUBE, along_x(5.0))
@@ -52,12 +52,12 @@ def test_objects_that_come_go_and_move() -> None:
     assert manager.in_collision_internal() is False
 
 
-def test_a_manager_against_another() -> None:
-    manager, other = manager_of(cube0=0.0, cube1=5.0), manager_of(cube0=-5.0)
-    assert manager.in_collision_other(other) is False
-    other.add_object("cube3", CUBE, along_x(5.0))
-    assert manager.in_collision_other(other) is True
-    assert manager.in_collision_other(other, return_names=True) == (True, {("cube1", "cube3")})
+def test_collisions_of_two_managers() -> None:
+    manager, second = manager_of(cube0=0.0, cube1=5.0), manager_of(cube0=-5.0)
+    assert manager.in_collision_other(second) is False
+    second.add_object("cube3", CUBE, along_x(5.0))
+    assert manager.in_collision_other(second) is True
+    assert manager.in_collision_other(second, return_names=True) == (True, {("cube1", "cube3")})
 
 
 def test_distances() -> None:
@@ -75,31 +75,31 @@ def test_distances() -> None:
 
 
 def test_distances_of_two_managers() -> None:
-    manager, other = manager_of(cube0=0.0, cube1=5.0), manager_of(cube4=-5.0)
+    manager, second = manager_of(cube0=0.0, cube1=5.0), manager_of(cube4=-5.0)
     for name, far, expected in (("cube4", -5.0, 4.0), ("cube5", -2.0, 1.0)):
-        if name not in other._objects.named:
-            other.add_object(name, CUBE, along_x(far))
-        distance, names, data = manager.min_distance_other(other, return_names=True, return_data=True)
+        if name not in second._objects.named:
+            second.add_object(name, CUBE, along_x(far))
+        distance, names, data = manager.min_distance_other(second, return_names=True, return_data=True)
         assert (distance, names) == (pytest.approx(expected), ("cube0", name))
         assert np.linalg.norm(data.point("cube0") - data.point(name)) == pytest.approx(expected)
 
 
 @pytest.mark.full
-def test_many_balls() -> None:
+def test_collisions_of_many_balls() -> None:
     numbers = np.random.default_rng(0).random((400, 4)) * (1.0, 30.0, 30.0, 30.0)
     balls = [trimesh.creation.icosphere(2, radius=r[0]).apply_translation(r[1:]) for r in numbers]
     manager, objects = gk.scene_to_collision(trimesh.Scene(balls))
     away = np.linalg.norm(numbers[:, None, 1:] - numbers[None, :, 1:], axis=2)
     reach = numbers[:, None, 0] + numbers[None, :, 0]
-    sure = np.triu(away < 0.95 * reach, 1)  # whatever the facets leave out
+    sure = np.triu(away < 0.95 * reach, 1)  # overlaps even if the faceted balls are smaller than the spheres
     hit, names = manager.in_collision_internal(return_names=True)
     assert manager.in_collision_internal() is hit is True
     assert 10 < sure.sum() <= len(names) <= np.triu(away < reach, 1).sum()
     assert len(objects) == 400
 
 
-def test_all_of_many_that_meet_one_are_told() -> None:
-    """None is left out because those before it had many contacts."""
+def test_all_names_in_collision_are_returned() -> None:
+    """No name is missing because earlier objects had many contacts."""
     probe = trimesh.creation.revolve(np.array([(0, 3), (3, 3), (3, 75), (127, 75), (127, 580), (0, 580)]), sections=32)
     manager, count = gk.CollisionManager(), 100
     for k in range(count):
@@ -110,7 +110,7 @@ def test_all_of_many_that_meet_one_are_told() -> None:
     assert manager.in_collision_single(anvil, return_names=True) == (True, {f"probe {k}" for k in range(count)})
 
 
-def test_a_gear_of_a_scene_meshes() -> None:
+def test_gearbox_scene_collides() -> None:
     scene = trimesh.load("data/gearbox.glb")
     manager, objects = gk.scene_to_collision(scene)
     assert manager.in_collision_internal() is True

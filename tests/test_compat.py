@@ -1,4 +1,4 @@
-"""`CollisionManager` beside that of trimesh: the same calls on the same meshes, python-fcl answering the other side."""
+"""`CollisionManager` compared with that of trimesh, which uses python-fcl: equal calls on equal meshes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import pyvista as pv
 import trimesh
+from message_checks import assert_names
 from pyvista import examples
 from trimesh import collision as theirs
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import compat as ours
@@ -29,7 +29,7 @@ def shipped(name):
 
 
 def unit(mesh):
-    """The mesh about the origin, with a size of one."""
+    """Return a copy of the mesh, centred at the origin and scaled to size one."""
     mesh = mesh.copy()
     mesh.apply_translation(-mesh.bounds.mean(axis=0))
     mesh.apply_scale(1.0 / mesh.scale)
@@ -39,7 +39,7 @@ def unit(mesh):
 REAL = {name: unit(shipped(name)) for name in ("nutfile", "antfile", "planefile", "spherefile")}
 TORUS = trimesh.creation.torus(0.4, 0.12, major_sections=24, minor_sections=12)
 RING = trimesh.creation.annulus(0.3, 0.45, 0.25, sections=32)
-SURFACES = {**REAL, "torus": TORUS, "ring": RING}  #: for fcl soups of triangles, since they are not convex
+SURFACES = {**REAL, "torus": TORUS, "ring": RING}  #: not convex, so fcl treats them as triangle soups
 CONVEX = {
     "box": trimesh.creation.box((0.8, 0.5, 0.3)),
     "ball": trimesh.creation.icosphere(subdivisions=2, radius=0.4),
@@ -55,7 +55,7 @@ def poses(rng, count, spread):
 
 
 def filled(manager, meshes, where):
-    """Fill a manager; set_transform keeps the digits that add_object of trimesh rounds."""
+    """Fill a manager and return it. `set_transform` keeps the digits that `add_object` of trimesh rounds."""
     for name, mesh in meshes.items():
         manager.add_object(name, mesh)
         manager.set_transform(name, where[name])
@@ -67,14 +67,14 @@ def both(meshes, where, **settings):
 
 
 def many(seed, count, spread, kinds=SURFACES):
-    """Return meshes by names and their poses."""
+    """Return random meshes and their poses, both by name."""
     rng = np.random.default_rng(seed)
     some = [list(kinds.values())[k] for k in rng.integers(0, len(kinds), count)]
     names = [f"part {k}" for k in rng.permutation(count)]
     return dict(zip(names, some, strict=True)), dict(zip(names, poses(rng, count, spread), strict=True))
 
 
-def test_the_test_compares_two_libraries():
+def test_compared_classes_are_of_two_libraries():
     assert gk.CollisionManager is not theirs.CollisionManager
     assert ours.CollisionManager is gk.CollisionManager
     assert ours.scene_to_collision is gk.scene_to_collision
@@ -82,7 +82,7 @@ def test_the_test_compares_two_libraries():
     assert all(mesh.is_convex for mesh in CONVEX.values())
 
 
-# --- the interface ----------------------------------------------------------------------------------------------
+# --- the interface ------------------------------------------------------------------------------------------------
 
 
 def parameters(function):
@@ -90,15 +90,15 @@ def parameters(function):
 
 
 @pytest.mark.parametrize("kind", ["CollisionManager", "ContactData", "DistanceData"])
-def test_every_method_and_attribute_is_there_with_the_same_arguments(kind):
-    here, there = getattr(ours, kind), getattr(theirs, kind)
-    public = [name for name in vars(there) if not name.startswith("_")]
+def test_classes_have_the_methods_and_arguments_of_trimesh(kind):
+    own_class, peer_class = getattr(ours, kind), getattr(theirs, kind)
+    public = [name for name in vars(peer_class) if not name.startswith("_")]
     assert len(public) >= 3
     for name in public:
-        thing = inspect.getattr_static(there, name)
-        assert isinstance(inspect.getattr_static(here, name), type(thing))
-        if not isinstance(thing, property):
-            assert parameters(getattr(here, name)) == parameters(thing)
+        attribute = inspect.getattr_static(peer_class, name)
+        assert isinstance(inspect.getattr_static(own_class, name), type(attribute))
+        if not isinstance(attribute, property):
+            assert parameters(getattr(own_class, name)) == parameters(attribute)
 
 
 def test_scene_to_collision_has_the_same_arguments():
@@ -132,7 +132,7 @@ answers += [round(distance, 6), names, data.names, data.distance == distance, da
 """
 
 
-def test_a_script_changes_only_its_import():
+def test_script_runs_with_changed_import():
     answers = []
     for module in (ours, theirs):
         space = {"collision": module, "np": np, "meshes": [TORUS, RING]}
@@ -158,14 +158,14 @@ print(manager.in_collision_internal(), len(contacts) > 0)
     assert done.stdout.strip() == "True True"
 
 
-# --- the same answers ---------------------------------------------------------------------------------------------
+# --- equal results ------------------------------------------------------------------------------------------------
 
 KINDS = {"surfaces": SURFACES, "mixed": {**SURFACES, **CONVEX}}
 
 
 @pytest.mark.parametrize("kinds", KINDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_collisions_are_those_of_trimesh(seed, kinds):
+def test_collisions_agree_with_trimesh(seed, kinds):
     first = many(seed, 12, 0.9, KINDS[kinds])
     second = many(100 + seed, 8, 0.9, KINDS[kinds])
     a, b = both(*first, solid=False)
@@ -181,7 +181,7 @@ def test_collisions_are_those_of_trimesh(seed, kinds):
         answer = a.in_collision_single(mesh, second[1][name], return_names=True)
         assert answer == b.in_collision_single(mesh, second[1][name], return_names=True)
         assert answer[0] == a.in_collision_single(mesh, second[1][name])
-        met |= {(other, name) for other in answer[1]}
+        met |= {(member, name) for member in answer[1]}
     assert met == between[1]
     for gone in sorted(first[0])[::2]:
         a.remove_object(gone)
@@ -200,7 +200,7 @@ def face_pairs(contacts, first, second):
 
 
 @pytest.mark.parametrize("pair", list(itertools.combinations_with_replacement(SURFACES, 2)))
-def test_contacts_are_of_the_faces_that_fcl_finds(pair):
+def test_contact_faces_agree_with_fcl(pair):
     rng = np.random.default_rng(len(pair[0]) * 31 + len(pair[1]))
     hits = 0
     for where in poses(rng, 6, 0.25):
@@ -219,14 +219,14 @@ def corners(manager, name, face):
 
 
 def off_triangle(triangle, point):
-    """No less than the distance of a point from a triangle: that from the mean of the corners that is nearly there."""
+    """Return an upper bound of the distance of a point from a triangle, from nearly optimal weights of its corners."""
     weights = np.linalg.lstsq(np.vstack([triangle.T, np.ones(3)]), np.append(point, 1.0), rcond=None)[0]
     weights = np.clip(weights, 0.0, 1.0)
     return np.linalg.norm(weights @ triangle / weights.sum() - point)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_contact_is_on_both_faces_and_its_depth_parts_them(seed):
+def test_contact_lies_on_both_faces_and_depth_separates(seed):
     manager = filled(gk.CollisionManager(solid=False), *many(seed, 8, 0.5))
     _, names, contacts = manager.in_collision_internal(return_names=True, return_data=True)
     assert {tuple(sorted(contact.names)) for contact in contacts} == names
@@ -242,7 +242,7 @@ def test_a_contact_is_on_both_faces_and_its_depth_parts_them(seed):
 
 
 @pytest.mark.parametrize("pair", list(itertools.combinations_with_replacement(CONVEX, 2)))
-def test_contacts_of_convex_meshes_have_the_depth_of_the_meshes(pair):
+def test_contact_depth_of_convex_meshes_is_mesh_depth(pair):
     rng = np.random.default_rng(len(pair[0]) * 31 + len(pair[1]))
     hits = 0
     for where in poses(rng, 12, 0.3):
@@ -257,7 +257,7 @@ def test_contacts_of_convex_meshes_have_the_depth_of_the_meshes(pair):
             assert a.in_collision_single(trimesh.creation.icosphere(radius=1e-9), translation(only.point))
             assert peer < 0.0
             assert -distance == pytest.approx(mine[0].depth, abs=1e-15)
-            # of two depths the lesser is nearer to the truth; fcl stops at 1e-6
+            # both are upper bounds of the depth; fcl stops at 1e-6
             assert -distance <= -peer + 1e-9
             assert distance == pytest.approx(peer, abs=2e-3)
             moved = where.copy()
@@ -268,7 +268,7 @@ def test_contacts_of_convex_meshes_have_the_depth_of_the_meshes(pair):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_distances_are_those_of_trimesh(seed):
+def test_distances_agree_with_trimesh(seed):
     first, second = many(seed, 9, 0.1), many(100 + seed, 7, 0.1)
     cells = np.random.default_rng(seed).permutation(np.indices((3, 3, 3)).reshape(3, -1).T)
     for where, cell in zip([*first[1].values(), *second[1].values()], cells, strict=False):
@@ -280,8 +280,8 @@ def test_distances_are_those_of_trimesh(seed):
     answers += [(a.min_distance_internal(n, True, True), b.min_distance_internal(n, True, True)) for n in first[0]]
     answers += [(a.min_distance_other(c, True, True), b.min_distance_other(d, True, True))]
     for name, mesh in second[0].items():
-        given = mesh, second[1][name], True, True
-        answers.append((a.min_distance_single(*given), b.min_distance_single(*given)))
+        query = mesh, second[1][name], True, True
+        answers.append((a.min_distance_single(*query), b.min_distance_single(*query)))
     for mine, peer in answers:
         assert mine[0] == pytest.approx(peer[0], abs=1e-9)
         assert mine[1] == peer[1]
@@ -289,17 +289,21 @@ def test_distances_are_those_of_trimesh(seed):
         assert mine[2].distance == mine[0] > 0.05
         for name in mine[2].names:
             assert mine[2].point(name) == pytest.approx(peer[2].point(name), abs=1e-6)
-    for found in (answers[0][0][2], *(mine[2] for mine, _ in answers[1:10])):
+    for data in (answers[0][0][2], *(mine[2] for mine, _ in answers[1:10])):
         ends = []
-        for name in found.names:
-            ends.append(found.point(name))
-            assert off_triangle(corners(a, name, found.index(name)), ends[-1]) < 1e-12
-        assert np.linalg.norm(ends[0] - ends[1]) == pytest.approx(found.distance, abs=1e-12)
-    alone = a.min_distance_internal(), a.min_distance_internal(None, True), a.min_distance_internal(return_data=True)
-    assert alone[0] == alone[1][0] == alone[2][0] == answers[0][0][0]
+        for name in data.names:
+            ends.append(data.point(name))
+            assert off_triangle(corners(a, name, data.index(name)), ends[-1]) < 1e-12
+        assert np.linalg.norm(ends[0] - ends[1]) == pytest.approx(data.distance, abs=1e-12)
+    distances = (
+        a.min_distance_internal(),
+        a.min_distance_internal(None, True),
+        a.min_distance_internal(return_data=True),
+    )
+    assert distances[0] == distances[1][0] == distances[2][0] == answers[0][0][0]
 
 
-def test_of_overlapping_pairs_the_least_distance_is_returned():
+def test_least_distance_of_overlapping_pairs_is_returned():
     box, ball = CONVEX["box"], CONVEX["ball"]
     where = {"a": np.eye(4), "b": np.eye(4), "c": np.eye(4), "d": np.eye(4)}
     where["b"][0, 3], where["c"][2, 3], where["d"][2, 3] = 0.7, 3.0, 3.6
@@ -316,8 +320,8 @@ def test_of_overlapping_pairs_the_least_distance_is_returned():
 
 
 @pytest.mark.parametrize("order", range(12))
-def test_two_cubes_in_one_place_have_one_contact(order):
-    """As trimesh's own tests want it, but for the point and the way: fcl takes these by the order of vertices."""
+def test_coincident_cubes_have_one_contact(order):
+    """Names and depth agree with trimesh's tests. Point and normal of fcl depend on the order of vertices."""
     cube, rng = trimesh.creation.box(), np.random.default_rng(order)
     p = rng.permutation(8)
     cube = trimesh.Trimesh(cube.vertices[p], np.argsort(p)[cube.faces][rng.permutation(12)], process=False)
@@ -333,11 +337,11 @@ def test_two_cubes_in_one_place_have_one_contact(order):
     assert only.normal @ (only.point - (5, 0, 0)) == pytest.approx(0.0, abs=1e-12)
 
 
-# --- what differs, as listed --------------------------------------------------------------------------------------
+# --- documented differences ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("outer", ["torus", "box"])
-def test_what_lies_inside_collides_and_with_surfaces_only_in_convex_meshes(outer):
+def test_enclosed_objects_collide_unless_surface_only(outer):
     mesh, where = {**SURFACES, **CONVEX}[outer], np.eye(4)
     where[0, 3] = 0.4 if outer == "torus" else 0.05
     bead = trimesh.creation.icosphere(radius=0.05)
@@ -364,7 +368,7 @@ def test_what_lies_inside_collides_and_with_surfaces_only_in_convex_meshes(outer
 
 
 @pytest.mark.parametrize("linear", [np.diag([2.0, 2.0, 2.0]), np.diag([-1.0, 1.0, 1.0]), np.diag([1.5, 0.5, -3.0])])
-def test_scale_and_reflection_are_applied_to_the_mesh(linear):
+def test_scale_and_reflection_transform_the_mesh(linear):
     mesh = REAL["antfile"]
     rng = np.random.default_rng(5)
     turned = linear @ naive.random_rotations(rng, 1)[0]
@@ -382,9 +386,9 @@ def test_scale_and_reflection_are_applied_to_the_mesh(linear):
         assert face_pairs(contacts, "a", "__external") == face_pairs(expected, "a", "__external")
         distance = plain.min_distance_single(TORUS, where)
         assert manager.min_distance_single(TORUS, where) == pytest.approx(distance, abs=1e-12)
-    one = manager._objects.named["a"].mesh
-    assert one.is_watertight
-    assert one.volume == pytest.approx(abs(np.linalg.det(linear)) * gk.Mesh(mesh.vertices, mesh.faces).volume)
+    stored = manager._objects.named["a"].mesh
+    assert stored.is_watertight
+    assert stored.volume == pytest.approx(abs(np.linalg.det(linear)) * gk.Mesh(mesh.vertices, mesh.faces).volume)
     manager.set_transform("a", np.eye(4))
     again = gk.CollisionManager()
     again.add_object("a", mesh)
@@ -393,7 +397,7 @@ def test_scale_and_reflection_are_applied_to_the_mesh(linear):
     assert again.min_distance_single(TORUS, where) == pytest.approx(distance, abs=1e-12)
 
 
-def test_a_scene_with_scaled_nodes():
+def test_scene_with_scaled_nodes():
     scene = trimesh.Scene()
     big, moved = np.diag([2.0, 2.0, 2.0, 1.0]), np.eye(4)
     moved[0, 3] = 0.9
@@ -408,13 +412,13 @@ def test_a_scene_with_scaled_nodes():
     for k in range(3):
         copies.add_geometry(TORUS, node_name=f"copy {k}", transform=moved)
     manager, objects = gk.scene_to_collision(copies)
-    assert len({id(one.mesh) for one in objects.values()}) == 1
+    assert len({id(handle.mesh) for handle in objects.values()}) == 1
 
 
-# --- the rest -----------------------------------------------------------------------------------------------------
+# --- other tests --------------------------------------------------------------------------------------------------
 
 
-def test_bad_input_is_an_error_that_changes_nothing():
+def test_invalid_input_raises_and_changes_nothing():
     manager = gk.CollisionManager()
     manager.add_object("a", TORUS)
     before = manager.in_collision_single(RING, return_names=True)
@@ -426,14 +430,14 @@ def test_bad_input_is_an_error_that_changes_nothing():
         (transposed, "transposed"),
         (np.eye(3), r"\(3, 3\)"),
     ):
-        for ask in (
+        for call in (
             lambda bad=bad: manager.add_object("b", RING, bad),
             lambda bad=bad: manager.set_transform("a", bad),
             lambda bad=bad: manager.in_collision_single(RING, bad),
             lambda bad=bad: manager.min_distance_single(RING, bad),
         ):
             with pytest.raises(PoseError, match=message):
-                ask()
+                call()
     with pytest.raises(PoseError, match=r"\(2, 4, 4\)"):
         manager.set_transform("a", np.tile(np.eye(4), (2, 1, 1)))
     with pytest.raises(ShapeError) as caught:
@@ -452,30 +456,34 @@ def test_bad_input_is_an_error_that_changes_nothing():
 
 
 @pytest.mark.parametrize("call", ["remove_object", "set_transform", "min_distance_internal"])
-def test_unknown_names_are_value_errors_as_in_trimesh(call):
+def test_unknown_names_raise_value_error_like_trimesh(call):
     more = (np.eye(4),) if call == "set_transform" else ()
-    said = []
+    messages = []
     for module in (ours, theirs):
         manager = module.CollisionManager()
         manager.add_object("a", TORUS)
         with pytest.raises(ValueError, match="manager") as caught:
             getattr(manager, call)("b", *more)
-        said.append(str(caught.value))
-    assert said[0] == said[1]
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
     assert issubclass(SceneError, ValueError)
     assert issubclass(SceneError, Gjk3dError)
 
 
-def test_without_objects():
-    empty, other, peer = gk.CollisionManager(), gk.CollisionManager(), theirs.CollisionManager()
-    other.add_object("a", TORUS)
+def test_manager_without_objects():
+    empty, filled_manager, peer = gk.CollisionManager(), gk.CollisionManager(), theirs.CollisionManager()
+    filled_manager.add_object("a", TORUS)
     assert empty.in_collision_single(RING, None, True, True) == peer.in_collision_single(RING, None, True, True)
     assert empty.in_collision_internal(True, True) == peer.in_collision_internal(True, True) == (False, set(), [])
-    assert empty.in_collision_other(other, True) == other.in_collision_other(empty, True) == (False, set())
+    assert (
+        empty.in_collision_other(filled_manager, True)
+        == filled_manager.in_collision_other(empty, True)
+        == (False, set())
+    )
     assert empty.min_distance_single(RING, None, True) == peer.min_distance_single(RING, None, True)
-    assert empty.min_distance_other(other, True) == peer.min_distance_other(theirs.CollisionManager(), True)
+    assert empty.min_distance_other(filled_manager, True) == peer.min_distance_other(theirs.CollisionManager(), True)
     assert empty.min_distance_internal() == peer.min_distance_internal()
-    assert other.min_distance_internal("a") == peer.min_distance_internal()
+    assert filled_manager.min_distance_internal("a") == peer.min_distance_internal()
     assert empty.min_distance_internal(None, True, True) == (peer.min_distance_internal(), None, None)
     mine = empty.min_distance_single(RING, None, return_data=True)[1]
     theirs_data = peer.min_distance_single(RING, None, return_data=True)[1]
@@ -483,47 +491,47 @@ def test_without_objects():
     assert mine.point("__external") is theirs_data.point("__external") is None
 
 
-def test_any_history_is_as_good_as_a_fresh_manager():
+def test_any_history_equals_new_manager():
     rng = np.random.default_rng(11)
     meshes = list({**SURFACES, **CONVEX}.values())
-    manager, held = gk.CollisionManager(), {}
+    manager, objects = gk.CollisionManager(), {}
     for _ in range(150):
         name, mesh = f"part {rng.integers(0, 25)}", meshes[rng.integers(0, len(meshes))]
         where = poses(rng, 1, 1.5)[0]
         what = rng.integers(0, 4)
-        if name in held and what == 0:
+        if name in objects and what == 0:
             manager.remove_object(name)
-            del held[name]
-        elif name in held and what == 1:
+            del objects[name]
+        elif name in objects and what == 1:
             where[:3, :3] *= rng.choice([1.0, 0.5])
             manager.set_transform(name, where)
-            held[name] = held[name][0], where
+            objects[name] = objects[name][0], where
         else:
             manager.add_object(name, mesh, where)
-            held[name] = mesh, where
+            objects[name] = mesh, where
     fresh = gk.CollisionManager()
-    for name in sorted(held):
-        fresh.add_object(name, *held[name])
+    for name in sorted(objects):
+        fresh.add_object(name, *objects[name])
     hit, names = manager.in_collision_internal(True)
     assert (hit, names) == fresh.in_collision_internal(True)
     assert len(names) > 5
     assert manager.in_collision_other(fresh, True) == fresh.in_collision_other(manager, True)
-    for name in held:
+    for name in objects:
         assert manager.min_distance_internal(name, True) == fresh.min_distance_internal(name, True)
     assert set(manager._objects._meshes) == set(fresh._objects._meshes)
 
 
 @pytest.mark.parametrize("kinds", [CONVEX, {**CONVEX, "torus": TORUS, "ring": RING}])
 @pytest.mark.parametrize("count", [1, 2, 12])
-def test_each_step_of_a_few_is_what_every_pair_says_by_itself(count, kinds):
+def test_each_step_agrees_with_every_pair(count, kinds):
     rng = np.random.default_rng(count + 100 * len(kinds))
-    things = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in kinds.items()}
-    drawn = [list(things)[k] for k in rng.integers(0, len(things), count)]
+    bodies = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in kinds.items()}
+    drawn = [list(bodies)[k] for k in rng.integers(0, len(bodies), count)]
     where = poses(rng, count, 0.9)
-    manager, other = gk.CollisionManager(), gk.CollisionManager()
+    manager, second = gk.CollisionManager(), gk.CollisionManager()
     for k, kind in enumerate(drawn):
         manager.add_object(k, kinds[kind], where[k])
-    other.add_object("other", CONVEX["can"])
+    second.add_object("other", CONVEX["can"])
     for _ in range(25):
         k, place = int(rng.integers(count)), poses(rng, 1, 0.9)[0]
         where[k] = place
@@ -532,34 +540,34 @@ def test_each_step_of_a_few_is_what_every_pair_says_by_itself(count, kinds):
             (i, j)
             for i in range(count)
             for j in range(i + 1, count)
-            if gk.collide(things[drawn[i]], things[drawn[j]], where[i], where[j])
+            if gk.collide(bodies[drawn[i]], bodies[drawn[j]], where[i], where[j])
         }
         assert manager.in_collision_internal(True) == (bool(meet), meet)
         assert manager.in_collision_internal() == bool(meet)
         guest = poses(rng, 1, 0.9)[0]
-        other.set_transform("other", guest)
-        held = {i for i in range(count) if gk.collide(things[drawn[i]], things["can"], where[i], guest)}
-        assert manager.in_collision_single(CONVEX["can"], guest, return_names=True) == (bool(held), held)
-        assert manager.in_collision_other(other, True) == (bool(held), {(i, "other") for i in held})
-        assert manager.in_collision_other(other) == other.in_collision_other(manager) == bool(held)
+        second.set_transform("other", guest)
+        hits = {i for i in range(count) if gk.collide(bodies[drawn[i]], bodies["can"], where[i], guest)}
+        assert manager.in_collision_single(CONVEX["can"], guest, return_names=True) == (bool(hits), hits)
+        assert manager.in_collision_other(second, True) == (bool(hits), {(i, "other") for i in hits})
+        assert manager.in_collision_other(second) == second.in_collision_other(manager) == bool(hits)
         if kinds is CONVEX:
             far = [
-                gk.signed_distance(things[drawn[i]].hull(), things["can"].hull(), where[i], guest) for i in range(count)
+                gk.signed_distance(bodies[drawn[i]].hull(), bodies["can"].hull(), where[i], guest) for i in range(count)
             ]
             least = min(range(count), key=lambda i: far[i].distance)
             distance, name, data = manager.min_distance_single(CONVEX["can"], guest, True, True)
             assert (distance, name) == (far[least].distance, least)
             assert data.point(least).tolist() == far[least].point_a.tolist()
-            assert manager.min_distance_other(other) == distance
+            assert manager.min_distance_other(second) == distance
             if count > 1:
                 pair = manager.min_distance_internal(k, True)
                 a, b = pair[1]
-                told = gk.signed_distance(things[drawn[a]].hull(), things[drawn[b]].hull(), where[a], where[b])
+                expected = gk.signed_distance(bodies[drawn[a]].hull(), bodies[drawn[b]].hull(), where[a], where[b])
                 assert k in (a, b)
-                assert pair[0] == told.distance
+                assert pair[0] == expected.distance
 
 
-def test_a_mesh_is_taken_as_it_was():
+def test_mesh_is_copied_when_added():
     mesh = TORUS.copy()
     manager = gk.CollisionManager()
     manager.add_object("a", mesh)
@@ -575,12 +583,12 @@ def test_managers_are_copied_and_pickled():
     manager = filled(gk.CollisionManager(solid=False), *many(3, 6, 0.6))
     expected = manager.in_collision_internal(True)
     manager.in_collision_single(TORUS)
-    apart = np.eye(4)
-    apart[:3, 3] = 0.0, 9.0, 0.0
-    for other in (copy.deepcopy(manager), pickle.loads(pickle.dumps(manager))):
-        assert other.in_collision_internal(True) == expected
-        other.set_transform("part 1", apart)
-        assert other.min_distance_internal("part 1") > 5.0
-        other.remove_object("part 0")
+    far = np.eye(4)
+    far[:3, 3] = 0.0, 9.0, 0.0
+    for duplicate in (copy.deepcopy(manager), pickle.loads(pickle.dumps(manager))):
+        assert duplicate.in_collision_internal(True) == expected
+        duplicate.set_transform("part 1", far)
+        assert duplicate.min_distance_internal("part 1") > 5.0
+        duplicate.remove_object("part 0")
     assert manager.in_collision_internal(True) == expected
     assert "part 0" in manager._objects.named

@@ -1,6 +1,6 @@
-"""The models in data/ and the truth written beside them, checked with trimesh, manifold3d and python-fcl.
+"""The models in data/ and their truth files, checked with trimesh, manifold3d and python-fcl.
 
-Nothing of gjk3d is used: this is what the other tests lean on.
+These tests do not use gjk3d, because other tests rely on the truth files.
 """
 
 import itertools
@@ -18,11 +18,11 @@ import pytest
 import trimesh
 
 DATA = Path(__file__).parents[1] / "data"
-NOTHING = 1e-9  # of the volume of the smaller part: an overlap of rounding errors
+NOTHING = 1e-9  # share of the volume of the smaller part that counts as rounding error
 
 
 class Part:
-    """Vertices in the world and faces, with what the two libraries make of them."""
+    """A mesh in world coordinates, as objects of manifold3d and python-fcl."""
 
     def __init__(self, vertices, faces):
         self.vertices = np.ascontiguousarray(vertices, float)
@@ -49,7 +49,7 @@ class Part:
 
 
 def surface_distance(a, b):
-    """0 where the triangles meet; a solid inside another is as far away as its wall is."""
+    """Return the distance of the triangles, 0 if they intersect. A part inside another has a positive distance."""
     return max(0.0, fcl.distance(a.object, b.object, fcl.DistanceRequest(), fcl.DistanceResult()))
 
 
@@ -58,8 +58,8 @@ def overlap(a, b):
 
 
 def box_gap(a, b):
-    apart = np.maximum(a.vertices.min(0) - b.vertices.max(0), b.vertices.min(0) - a.vertices.max(0))
-    return np.linalg.norm(np.maximum(apart, 0.0))
+    gap = np.maximum(a.vertices.min(0) - b.vertices.max(0), b.vertices.min(0) - a.vertices.max(0))
+    return np.linalg.norm(np.maximum(gap, 0.0))
 
 
 @cache
@@ -92,7 +92,7 @@ def model_pair(pair):
 
 
 def all_pairs():
-    """(title, slack, truth, part a, part b) of both files."""
+    """Yield (title, slack, truth, part a, part b) for all pairs of both truth files."""
     for pair in truth("gearbox")["pairs"]:
         parts = gearbox()[1]
         yield f"{pair['a']} {pair['b']}", truth("gearbox")["slack"], pair, parts[pair["a"]], parts[pair["b"]]
@@ -108,7 +108,7 @@ def test_folder_is_small():
     assert sum(path.stat().st_size for path in files) < 1.5e6
 
 
-def test_stl_files_are_closed_solids_in_millimetres():
+def test_stl_files_are_closed_meshes_in_millimetres():
     for name, expected in truth("models")["files"].items():
         mesh = model(name)
         assert mesh.is_watertight, name
@@ -118,7 +118,7 @@ def test_stl_files_are_closed_solids_in_millimetres():
         assert 10 < mesh.extents.max() < 100, name
 
 
-def test_gearbox_parts_are_as_written():
+def test_gearbox_parts_match_truth_file():
     scene, parts = gearbox()
     expected = truth("gearbox")["parts"]
     assert set(parts) == set(expected)
@@ -133,9 +133,9 @@ def test_gearbox_parts_are_as_written():
         assert (part.solid.volume() > 0.999999 * part.hull.solid.volume()) == wanted["convex"], name
 
 
-def test_every_part_has_a_pose_of_its_own_below_two_more():
+def test_node_paths_of_parts_match_truth_file():
     content = (DATA / "gearbox.glb").read_bytes()
-    length = int.from_bytes(content[12:16], "little")  # of the first chunk, the JSON, as the standard says
+    length = int.from_bytes(content[12:16], "little")  # length of the first chunk, which is JSON in a GLB file
     nodes = json.loads(content[20 : 20 + length])["nodes"]
     by_name = {node["name"]: node for node in nodes}
     parent = {child: node["name"] for node in nodes for child in node.get("children", [])}
@@ -147,8 +147,8 @@ def test_every_part_has_a_pose_of_its_own_below_two_more():
 
 
 @pytest.mark.full
-def test_script_repeats_itself_and_the_files(tmp_path):
-    """Two runs write the same bytes; the committed files say the same, be it by another version of a library."""
+def test_make_models_script_reproduces_committed_files(tmp_path):
+    """Two runs write the same bytes, and the committed truth files have equal values up to rounding."""
     runs = []
     for seed in "12":
         (tmp_path / seed).mkdir()
@@ -180,10 +180,10 @@ def assert_same(new, old, path=""):
         assert new == old, path
 
 
-# the solids -------------------------------------------------------------------------------------------------------
+# the meshes -------------------------------------------------------------------------------------------------------
 
 
-def test_solids():
+def test_mesh_truth_matches_manifold3d_and_fcl():
     seen = set()
     for title, slack, pair, a, b in all_pairs():
         kind, solid = pair["kind"], pair["solid"]
@@ -209,7 +209,7 @@ def test_solids():
     assert seen == {"hard", "touch", "clear", "contained", "duplicate"}
 
 
-def test_exact_depths_of_solids_free_them_and_nothing_shorter_along_the_same_way():
+def test_exact_depth_along_normal_just_separates_meshes():
     count = 0
     for title, _, pair, a, b in all_pairs():
         low, high = pair["solid"]["distance"] or (1, 1)
@@ -221,7 +221,7 @@ def test_exact_depths_of_solids_free_them_and_nothing_shorter_along_the_same_way
     assert count >= 6
 
 
-def test_the_thick_bolt_comes_out_upwards_as_far_as_written():
+def test_thick_bolt_separates_upwards_at_truth_depth():
     parts = gearbox()[1]
     pairs = [pair for pair in truth("gearbox")["pairs"] if pair["b"] == "bolt_4"]
     assert len(pairs) == 4
@@ -232,7 +232,7 @@ def test_the_thick_bolt_comes_out_upwards_as_far_as_written():
             assert (overlap(parts[pair["a"]], moved) <= 1e-18) == free, (pair["a"], share)
 
 
-def test_all_other_pairs_are_clear():
+def test_unlisted_gearbox_pairs_have_a_gap():
     wanted = truth("gearbox")["unlisted_pairs"]
     assert wanted["kind"] == "clear"
     listed = {frozenset((pair["a"], pair["b"])) for pair in truth("gearbox")["pairs"]}
@@ -248,7 +248,7 @@ def test_all_other_pairs_are_clear():
     assert near > 5
 
 
-def test_gears_run_together_at_every_angle():
+def test_meshing_gears_stay_clear_at_every_angle():
     pair = next(pair for pair in truth("models")["pairs"] if pair["case"] == "in mesh")
     low, _ = pair["solid"]["distance"]
     a, b = model_pair(pair)
@@ -266,19 +266,19 @@ def test_gears_run_together_at_every_angle():
 
 
 def separation(a, b, normals):
-    """Lower bound of the signed distance along each unit direction, by one scan of all corners."""
-    # einsum keeps to one thread: products this thin are not worth the quarrel of BLAS threads on a busy machine
+    """Return a lower bound of the signed distance along each unit direction, from all corners."""
+    # einsum uses one thread: BLAS threads slow such thin products down on a busy machine
     far_b, far_a = (np.einsum("ij,kj->ik", normals, part.vertices) for part in (b, a))
     return far_b.min(1) - far_a.max(1)
 
 
 def separating_axes(a, b):
-    """Face normals of both hulls and the cross products of their edges: the depth is decided on one of these."""
+    """Return the face normals of both hulls and the cross products of their edges; one of them gives the depth."""
     faces, edges = [], []
     for part in (a, b):
         mesh = trimesh.Trimesh(part.vertices, part.faces, process=False)
         faces.append(mesh.face_normals)
-        # diagonals of flat faces are no edges
+        # diagonals of flat faces are not edges
         ends = mesh.vertices[mesh.face_adjacency_edges[mesh.face_adjacency_angles > 1e-5]]
         sides = ends[:, 1] - ends[:, 0]
         sides /= np.linalg.norm(sides, axis=1)[:, None]
@@ -291,8 +291,8 @@ def separating_axes(a, b):
 
 
 @pytest.mark.full
-def test_hulls_by_other_means():
-    """Apart: a scan from below, python-fcl from above. Overlapping and touching: the separating axis theorem."""
+def test_hull_truth_matches_fcl_and_separating_axes():
+    """A scan and python-fcl bound the distance of separated hulls, the separating axis theorem gives the depth."""
     statuses = []
     for title, _, pair, a, b in all_pairs():
         hull, a, b = pair["hull"], a.hull, b.hull
@@ -300,7 +300,7 @@ def test_hulls_by_other_means():
         size = max(np.ptp(a.vertices, axis=0).max(), np.ptp(b.vertices, axis=0).max())
         assert np.linalg.norm(normal) == pytest.approx(1, abs=1e-14), title
         close = pytest.approx(hull["distance"], abs=max(hull["tolerance"], 1e-13 * size))
-        # the normal is one of those that decide
+        # the normal attains the distance
         assert separation(a, b, normal[None])[0] == close, title
         if hull["status"] == "separated":
             assert hull["distance"] > 0, title
@@ -308,7 +308,7 @@ def test_hulls_by_other_means():
         else:
             assert (hull["distance"] < 0) == (hull["status"] == "overlapping"), title
             best = max(separation(a, b, axes).max() for axes in np.array_split(separating_axes(a, b), 16))
-            # faces bent by the grid of the file count as flat here, so slanted answers agree to their rounding only
+            # faces that the file's rounding bends count as flat here, so slanted results agree up to rounding only
             loose = 1e-15 if hull["by"] == "construction" else 1e-7
             assert best == pytest.approx(hull["distance"], abs=max(hull["tolerance"], loose * size)), title
         if hull["by"] == "construction":

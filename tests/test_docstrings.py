@@ -1,4 +1,4 @@
-"""Every public name says what it takes, gives and raises, and shows it in an example."""
+"""Every public name documents its parameters, results and errors and has an example."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ import gjk3d
 from gjk3d.errors import Gjk3dError
 
 MODULES = ["gjk3d", *(f"gjk3d.{name}" for name in ("clash", "compat", "errors", "replay", "robot", "viz"))]
-#: what arrays are annotated as: an entry of such a parameter says its shape
+#: array annotations; the entry of such a parameter must state a shape
 ARRAYS = re.compile(
     r"\b(Array|Ints|Bools|Rows|RowsLike|Row|VectorLike|PoseLike|PosesLike|Pose|OnePose|FactorsLike|Indices)\b"
 )
 SHAPE = re.compile(r"\(\w{1,5},(?: \w{1,5},?)*\)|\bshape\b|as many|one each")
-#: a name between backticks in a sentence that sends the reader on
+#: a cross-reference: a name between backticks after words such as "see" or "as in"
 REFERENCE = re.compile(r"(?:[Ss]ee|[Aa]s in|as|of|by|what) `([\w.]+)`")
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
 class Docstring:
-    """The sections of a docstring in numpydoc."""
+    """The sections of a numpydoc docstring."""
 
-    def __init__(self, thing: Any) -> None:
-        self.text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
+    def __init__(self, obj: Any) -> None:
+        self.text = inspect.cleandoc(getattr(obj, "__doc__", None) or "")
         parts = SECTION.split(self.text)
         self.head = parts[0]
         self.first = parts[0].partition("\n\n")[0].replace("\n", " ")
@@ -41,14 +41,16 @@ class Docstring:
 
     @cached_property
     def entries(self) -> dict[str, str]:
-        """By name of a parameter, or a field, what is said of it."""
-        found = {}
+        """Descriptions by the name of a parameter or field."""
+        descriptions = {}
         for section in ("Parameters", "Attributes"):
             for entry in re.split(r"\n(?! )", self.sections.get(section, "")):
                 head, _, rest = entry.partition("\n")
                 names, _, kind = head.partition(" : ")
-                found |= {name.strip().lstrip("*"): f"{kind}\n{rest}" for name in names.split(",") if name.strip()}
-        return found
+                descriptions |= {
+                    name.strip().lstrip("*"): f"{kind}\n{rest}" for name in names.split(",") if name.strip()
+                }
+        return descriptions
 
     @cached_property
     def examples(self) -> str:
@@ -59,10 +61,10 @@ class Docstring:
         return REFERENCE.findall(self.text.replace("\n", " "))
 
 
-class Thing:
+class PublicObject:
     """A public function, class, method or property."""
 
-    def __init__(self, name: str, raw: Any, owner: Thing | None = None) -> None:
+    def __init__(self, name: str, raw: Any, owner: PublicObject | None = None) -> None:
         self.name, self.owner = name, owner
         self.is_property = isinstance(raw, (property, cached_property))
         inner = raw.fget if isinstance(raw, property) else raw.func if isinstance(raw, cached_property) else raw
@@ -75,7 +77,7 @@ class Thing:
         return isinstance(self.value, type)
 
     @property
-    def room(self) -> str:
+    def subpackage(self) -> str:
         return f"{self.value.__module__}.".split(".")[1] or "gjk3d"
 
     @property
@@ -84,34 +86,38 @@ class Thing:
 
     @cached_property
     def maker(self) -> Callable[..., Any] | None:
-        """The function with the parameters and the body; of a class what builds it, None where numpy or Python does."""
+        """The function with the parameters. For a class: its constructor, or None if numpy or Python defines it."""
         if not self.is_class:
             return self.value
         for base in self.value.__mro__:
             made = base.__dict__.get("__init__") or base.__dict__.get("__new__")
             if made is not None and base.__module__.startswith("gjk3d."):
-                # no user makes a result
+                # users do not construct results
                 is_answer = issubclass(base, tuple) or self.doc.first.startswith(("Answer", "Result"))
                 return None if is_answer else getattr(made, "__func__", made)
         return None
 
     @cached_property
     def parameters(self) -> dict[str, str]:
-        """By name how each is annotated; of a named tuple its fields."""
+        """Annotation of each parameter by name, or the fields of a named tuple."""
         if self.is_property:
             return {}
         if self.maker is None:
             return dict.fromkeys(self.value._fields if issubclass(self.value, tuple) else (), "")
-        found = list(inspect.signature(self.maker).parameters.values())
+        all_parameters = list(inspect.signature(self.maker).parameters.values())
         is_static = self.owner and isinstance(inspect.getattr_static(self.owner.value, self.short), staticmethod)
         skipped = int((self.is_class or self.owner is not None) and not is_static)
-        return {each.name: str(each.annotation) for each in found[skipped:] if not each.name.startswith("_")}
+        return {
+            parameter.name: str(parameter.annotation)
+            for parameter in all_parameters[skipped:]
+            if not parameter.name.startswith("_")
+        }
 
 
-def members(thing: Thing) -> Iterator[Thing]:
-    """Yield the public methods and properties that gjk3d gives a class, its own and inherited."""
+def members(obj: PublicObject) -> Iterator[PublicObject]:
+    """Yield the public methods and properties of a class that gjk3d defines, including inherited ones."""
     seen = set()
-    for base in thing.value.__mro__:
+    for base in obj.value.__mro__:
         if not base.__module__.startswith("gjk3d"):
             continue
         for key, raw in vars(base).items():
@@ -119,58 +125,58 @@ def members(thing: Thing) -> Iterator[Thing]:
             called = isinstance(raw, kinds) or inspect.isfunction(raw)
             if called and not key.startswith("_") and key not in seen:
                 seen.add(key)
-                yield Thing(f"{thing.name}.{key}", raw, thing)
+                yield PublicObject(f"{obj.name}.{key}", raw, obj)
 
 
-def public() -> dict[str, Thing]:
-    """Return all public things; a method that several classes inherit is there once for each."""
-    found: dict[str, Thing] = {}
+def public() -> dict[str, PublicObject]:
+    """Return all public objects by name. An inherited method occurs once for each class."""
+    objects: dict[str, PublicObject] = {}
     for module in map(importlib.import_module, MODULES):
         names = getattr(module, "__all__", None) or [k for k, v in vars(module).items() if isinstance(v, type)]
         for name in names:
             value = getattr(module, name)
             if inspect.ismodule(value) or not callable(value) or not str(value.__module__).startswith("gjk3d"):
                 continue
-            thing = Thing(f"{module.__name__.removeprefix('gjk3d').lstrip('.')}.{name}".lstrip("."), value)
-            found[thing.name] = thing
-            if thing.is_class:
-                found |= {each.name: each for each in members(thing)}
-    return found
+            obj = PublicObject(f"{module.__name__.removeprefix('gjk3d').lstrip('.')}.{name}".lstrip("."), value)
+            objects[obj.name] = obj
+            if obj.is_class:
+                objects |= {member.name: member for member in members(obj)}
+    return objects
 
 
 PUBLIC = public()
 CHECKERS = {"number", "rows", "vector", "factors3", "rigid", "pose_rows", "as_matrices"}
 
 
-def referred(thing: Thing) -> Iterator[Docstring]:
-    """Yield the docstrings that a thing's own sends its reader to, and that of the class for a method."""
-    for name in thing.doc.references:
-        for known in PUBLIC.values():
-            if known.name == name.removeprefix("gjk3d.") or known.name.rpartition(".")[0] + "." + known.short == (
-                f"{thing.owner.name if thing.owner else ''}.{name}"
-            ):
-                yield known.doc
+def referred(obj: PublicObject) -> Iterator[Docstring]:
+    """Yield the docstrings that the docstring of an object refers to, including those of base class members."""
+    for name in obj.doc.references:
+        for candidate in PUBLIC.values():
+            if candidate.name == name.removeprefix("gjk3d.") or candidate.name.rpartition(".")[
+                0
+            ] + "." + candidate.short == (f"{obj.owner.name if obj.owner else ''}.{name}"):
+                yield candidate.doc
                 break
         else:
-            for base in thing.owner.value.__mro__ if thing.owner else ():
+            for base in obj.owner.value.__mro__ if obj.owner else ():
                 if name.partition(".")[0] == base.__name__ and hasattr(base, name.partition(".")[2]):
                     yield Docstring(inspect.getattr_static(base, name.partition(".")[2]))
 
 
 def raised(function: Callable[..., Any], owner: Any, depth: int = 2) -> set[str]:
-    """Return the names of errors of gjk3d that a body raises, itself or by what it calls."""
+    """Return the names of gjk3d errors that a function raises itself or in functions that it calls."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
         return set()
     world = getattr(function, "__globals__", {})
-    found = set()
-    later = {id(node) for each in ast.walk(tree) if isinstance(each, ast.Lambda) for node in ast.walk(each)}
+    errors = set()
+    later = {id(node) for part in ast.walk(tree) if isinstance(part, ast.Lambda) for node in ast.walk(part)}
     for node in (node for node in ast.walk(tree) if id(node) not in later):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name):
             error = world.get(node.exc.func.id)
             if isinstance(error, type) and issubclass(error, Gjk3dError):
-                found.add(error.__name__)
+                errors.add(error.__name__)
         if isinstance(node, ast.Call) and depth:
             called = None
             if isinstance(node.func, ast.Name) and (node.func.id.startswith("_") or node.func.id in CHECKERS):
@@ -178,77 +184,81 @@ def raised(function: Callable[..., Any], owner: Any, depth: int = 2) -> set[str]
             elif isinstance(node.func, ast.Attribute) and ast.unparse(node.func).startswith(("self._", "cls._")):
                 called = inspect.unwrap(getattr(owner, node.func.attr, None) or raised)
             if inspect.isfunction(called) and called is not raised and called.__module__.startswith("gjk3d"):
-                found |= raised(called, owner, depth - 1)
-    return found
+                errors |= raised(called, owner, depth - 1)
+    return errors
 
 
-def shown(thing: Thing) -> bool:
-    """Tell whether a thing is in an example: its own, or for a member one of its class or of a sibling."""
-    if thing.doc.examples and thing.owner is None:
+def shown(obj: PublicObject) -> bool:
+    """Return whether an example uses an object: its own, or for a member an example of a related class."""
+    if obj.doc.examples and obj.owner is None:
         return True
-    if thing.owner is None:
+    if obj.owner is None:
         return False
-    use = re.compile(rf"\.{thing.short}\b" if thing.is_property else rf"\.{thing.short}\(")
-    bases = {base for base in thing.owner.value.__mro__ if base.__module__.startswith("gjk3d")}
-    near = [each for each in PUBLIC.values() if (each.owner or each).is_class and near_to(each, bases)]
-    return any(use.search(each.doc.examples) for each in near)
+    use = re.compile(rf"\.{obj.short}\b" if obj.is_property else rf"\.{obj.short}\(")
+    bases = {base for base in obj.owner.value.__mro__ if base.__module__.startswith("gjk3d")}
+    near = [
+        candidate
+        for candidate in PUBLIC.values()
+        if (candidate.owner or candidate).is_class and near_to(candidate, bases)
+    ]
+    return any(use.search(candidate.doc.examples) for candidate in near)
 
 
-def near_to(thing: Thing, bases: set[type]) -> bool:
-    """Tell whether a thing is one of these classes, or derives from one, or is a member of such."""
-    return bool(bases.intersection((thing.owner or thing).value.__mro__))
+def near_to(obj: PublicObject, bases: set[type]) -> bool:
+    """Return whether an object is one of these classes, derives from one or is a member of one."""
+    return bool(bases.intersection((obj.owner or obj).value.__mro__))
 
 
-def flaws(thing: Thing) -> Iterator[str]:
-    """Yield what a docstring lacks."""
-    doc, others = thing.doc, list(referred(thing))
+def flaws(obj: PublicObject) -> Iterator[str]:
+    """Yield the parts that a docstring lacks."""
+    doc, others = obj.doc, list(referred(obj))
     if not doc.text:
         yield "a docstring"
         return
-    is_error = thing.is_class and issubclass(thing.value, BaseException)
-    if is_error or (thing.is_class and issubclass(thing.value, enum.Enum)):
+    is_error = obj.is_class and issubclass(obj.value, BaseException)
+    if is_error or (obj.is_class and issubclass(obj.value, enum.Enum)):
         return
-    for name, annotation in thing.parameters.items():
-        kinds = [each.entries[name] for each in (doc, *others) if name in each.entries]
+    for name, annotation in obj.parameters.items():
+        kinds = [docstring.entries[name] for docstring in (doc, *others) if name in docstring.entries]
         if not kinds:
             yield f"parameter {name}"
         elif ARRAYS.search(annotation) and not any(SHAPE.search(kind) or REFERENCE.search(kind) for kind in kinds):
             yield f"shape of {name}"
-    annotation = str(getattr(thing.value, "__annotations__", {}).get("return", ""))
-    if not thing.is_class and annotation not in ("None", ""):
-        told = doc.sections.get("Returns", "") or doc.sections.get("Yields", "")
-        if not (told or thing.is_property or re.match(r"(Return|Yield|Tell|Read|Load|Raise)\b", doc.first)):
+    annotation = str(getattr(obj.value, "__annotations__", {}).get("return", ""))
+    if not obj.is_class and annotation not in ("None", ""):
+        returns = doc.sections.get("Returns", "") or doc.sections.get("Yields", "")
+        if not (returns or obj.is_property or re.match(r"(Return|Yield|Tell|Read|Load|Raise)\b", doc.first)):
             yield "returns"
         elif annotation in ("Array", "Ints", "Bools") and not SHAPE.search(
-            "\n".join([told or doc.head, *(each.text for each in others)])
+            "\n".join([returns or doc.head, *(docstring.text for docstring in others)])
         ):
             yield "shape of what it returns"
-    if thing.maker is not None:
-        words = "\n".join(each.text for each in (doc, *others))
-        for name in sorted(raised(thing.maker, (thing.owner or thing).value)):
+    if obj.maker is not None:
+        words = "\n".join(docstring.text for docstring in (doc, *others))
+        for name in sorted(raised(obj.maker, (obj.owner or obj).value)):
             error = getattr(gjk3d.errors, name)
             if not any(base.__name__ in words for base in error.__mro__ if issubclass(base, Gjk3dError)):
                 yield f"raises {name}"
-    if not shown(thing):
+    if not shown(obj):
         yield "an example"
 
 
 def offenders() -> dict[str, list[str]]:
-    """Return by room what lacks something; what several classes inherit counts once."""
-    found: dict[str, dict[Any, str]] = {}
-    for thing in PUBLIC.values():
-        lacks = ", ".join(flaws(thing))
+    """Return the incomplete docstrings by subpackage. An inherited method counts once."""
+    result: dict[str, dict[Any, str]] = {}
+    for obj in PUBLIC.values():
+        lacks = ", ".join(flaws(obj))
         if lacks:
-            found.setdefault(thing.room, {}).setdefault(thing.value, f"{thing.name}: {lacks}")
-    return {room: list(each.values()) for room, each in sorted(found.items())}
+            result.setdefault(obj.subpackage, {}).setdefault(obj.value, f"{obj.name}: {lacks}")
+    return {subpackage: list(lines.values()) for subpackage, lines in sorted(result.items())}
 
 
 @pytest.mark.full
-def test_every_public_name_says_what_a_user_needs():
+def test_public_docstrings_are_complete():
     assert len(PUBLIC) > 300
     assert [line for lines in offenders().values() for line in lines] == []
 
 
 if __name__ == "__main__":
-    for room, lines in offenders().items():
-        print(f"{room}: {len(lines)}", *lines, sep="\n    ")
+    for subpackage, lines in offenders().items():
+        print(f"{subpackage}: {len(lines)}", *lines, sep="\n    ")

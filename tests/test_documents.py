@@ -1,4 +1,4 @@
-"""Blocks of the documents and docstring examples are run; what the documents point at is there."""
+"""Code blocks of the documents and docstring examples run, and links and names in the documents exist."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ import gjk3d
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-#: what is written for users to read through; benchmarks write a README of their own
+#: documents for users; the README of the benchmarks is generated
 GUIDES = sorted((ROOT / "examples" / "guides").glob("*.md"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "examples" / "README.md", ROOT / "data" / "README.md", *GUIDES]
-#: what names of the package may stand in, in prose and in code
+#: files whose prose and code may name objects of the package
 TEXTS = [
     ROOT / "README.md",
     *(file for folder in ("examples", "data", "tests") for file in sorted((ROOT / folder).rglob("*.md"))),
@@ -38,36 +38,36 @@ MODULES = [m.name for m in pkgutil.walk_packages(gjk3d.__path__, "gjk3d.") if m.
 
 
 def ident(file: Path) -> str:
-    """Return the name of a file in this repository."""
+    """Return the path of a file relative to the repository."""
     return file.relative_to(ROOT).as_posix()
 
 
 def blocks(text: str, kind: str) -> list[str]:
-    """Return what stands between fences of a kind."""
+    """Return the contents of all code fences of a kind."""
     return re.findall(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
 def only_python(text: str) -> str:
-    """Return the lines of Python blocks where they were, and empty lines for all others."""
-    inside, kept = False, []
+    """Return the lines of Python blocks at their line numbers, with all other lines empty."""
+    inside, lines = False, []
     for line in text.splitlines():
         inside = line == "```python" or (inside and not line.startswith("```"))
-        kept.append("" if not inside or line == "```python" else line)
-    return "\n".join(kept) + "\n"
+        lines.append("" if not inside or line == "```python" else line)
+    return "\n".join(lines) + "\n"
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("file", DOCUMENTS, ids=ident)
-def test_python_blocks(file, monkeypatch):
+def test_python_blocks_of_documents_run(file, monkeypatch):
     monkeypatch.chdir(ROOT)
     text = file.read_text(encoding="utf-8")
-    assert [each for each in blocks(text, "python") if not each.startswith(">>> ")] == []  # they would not run
+    assert [block for block in blocks(text, "python") if not block.startswith(">>> ")] == []  # would not be run
     test = doctest.DocTestParser().get_doctest(only_python(text), {}, ident(file), str(file), 0)
-    assert len(test.examples) == len(re.findall(r"^>>> (?!#)", only_python(text), re.MULTILINE))  # comments are none
+    assert len(test.examples) == len(re.findall(r"^>>> (?!#)", only_python(text), re.MULTILINE))  # no comments
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
-def test_python_is_shown_where_it_should_be():
+def test_only_listed_documents_lack_python_blocks():
     without = {ident(file) for file in DOCUMENTS if not blocks(file.read_text(encoding="utf-8"), "python")}
     assert without == {
         "examples/README.md",
@@ -75,8 +75,8 @@ def test_python_is_shown_where_it_should_be():
     }
 
 
-def test_documents_can_be_read_without_scrolling():
-    """Cells of tables may need more; not in the README."""
+def test_documents_have_short_lines():
+    """Rows of tables may be longer, except in the README."""
     assert len(README.splitlines()) <= 250
     long = []
     for file in DOCUMENTS:
@@ -87,48 +87,48 @@ def test_documents_can_be_read_without_scrolling():
 
 
 def test_guides_are_short():
-    """The lesson contains whole algorithms with their code, so it may be twice as long as a guide."""
+    """A guide has at most 300 lines. The lesson contains whole algorithms and may have 600."""
     most = {"from-2d-tutorials-to-3d": 600}
     lines = {file.stem: len(file.read_text(encoding="utf-8").splitlines()) for file in GUIDES}
     assert [name for name, count in lines.items() if count > most.get(name, 300)] == []
 
 
-def test_the_notebook_of_the_lesson_is_made_from_its_guide():
-    """Cure: python examples/notebooks/make_notebook.py."""
+def test_lesson_notebook_equals_its_guide():
+    """To update the notebook, run ``python examples/notebooks/make_notebook.py``."""
     notebooks = ROOT / "examples" / "notebooks"
     guide = ROOT / "examples" / "guides" / "from-2d-tutorials-to-3d.md"
     made = runpy.run_path(str(notebooks / "make_notebook.py"))["notebook"](guide.read_text(encoding="utf-8"))
     assert made == (notebooks / f"{guide.stem}.ipynb").read_text(encoding="utf-8")
 
 
-def test_shown_commands_print_what_is_said(monkeypatch, capsys):
-    """Blocks of the kind console: a line that begins with $ is a command, what follows is its stdout.
+def test_console_blocks_print_the_shown_output(monkeypatch, capsys):
+    """Each ``$`` line of a console block is run, and its stdout equals the lines that follow.
 
-    Numbers may differ by the tolerance of 1e-6 that the printed proofs state, or in their last digit of four.
+    Numbers may differ by the tolerance of 1e-6 of the printed proofs, or in their last of four digits.
     """
     from gjk3d.cli.app import main
 
     monkeypatch.chdir(ROOT)
     shown = [each for file in DOCUMENTS for each in blocks(file.read_text(encoding="utf-8"), "console")]
     shown = [each.replace("\\\n", " ") for each in shown]
-    said = [each.partition("\n") for block in shown for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
-    assert len(said) >= 3
-    for command, _, printed in said:
+    commands = [each.partition("\n") for block in shown for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    assert len(commands) >= 3
+    for command, _, printed in commands:
         program, *words = shlex.split(command)
         assert program == "gjk3d"
         capsys.readouterr()
         assert main(words) in (0, 1), command
-        found = capsys.readouterr().out
+        output = capsys.readouterr().out
         number = r"-?\b\d+\.\d+\b"
-        lines, wanted = ([line.rstrip() for line in text.splitlines()] for text in (found, printed))
+        lines, wanted = ([line.rstrip() for line in text.splitlines()] for text in (output, printed))
         assert [re.sub(number, "#", line) for line in lines] == [re.sub(number, "#", line) for line in wanted]
-        for line, other in zip(lines, wanted, strict=True):
-            numbers, others = ([float(each) for each in re.findall(number, text)] for text in (line, other))
+        for line, expected in zip(lines, wanted, strict=True):
+            numbers, others = ([float(each) for each in re.findall(number, text)] for text in (line, expected))
             rough = {"rel": 1e-3, "abs": 0.0} if line.startswith("q = ") else {"rel": 0.0, "abs": 3e-6}
             assert numbers == pytest.approx(others, **rough), line
 
 
-def test_the_first_command_prints_what_it_says(monkeypatch, capsys):
+def test_first_readme_command_prints_its_block(monkeypatch, capsys):
     from gjk3d.cli.app import main
 
     monkeypatch.chdir(ROOT)
@@ -152,8 +152,8 @@ def test_docstring_examples(name):
 def test_every_public_name_has_an_example():
     without = []
     for name in gjk3d.__all__:
-        thing = getattr(gjk3d, name)
-        if callable(thing) and name not in (
+        value = getattr(gjk3d, name)
+        if callable(value) and name not in (
             "Distance",
             "Status",
             "Axis",
@@ -171,49 +171,49 @@ def test_every_public_name_has_an_example():
             "Composed",
             "warmup",
         ):
-            text = thing.__doc__ or ""
+            text = value.__doc__ or ""
             without += [] if ">>>" in text else [name]
     assert without == []
 
 
 def anchors(text: str) -> set[str]:
-    """Return the anchors that a page of Markdown gives its headings: lower case, hyphens for spaces, no signs."""
+    """Return the anchors of the headings of a Markdown page: lower case, hyphens for spaces, no punctuation."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     titles = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def broken_links(file: Path) -> list[str]:
-    """Return the links of a document that lead to no file, or to no heading of one."""
+    """Return the links of a document whose file or heading does not exist."""
     text = re.sub(r"^```.*?^```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     broken = []
     for target in re.findall(r"\]\(([^)]+)\)", text):
         path, _, anchor = target.partition("#")
-        there = (file.parent / path).resolve() if path else file
-        if not there.exists() or (anchor and anchor not in anchors(there.read_text(encoding="utf-8"))):
+        destination = (file.parent / path).resolve() if path else file
+        if not destination.exists() or (anchor and anchor not in anchors(destination.read_text(encoding="utf-8"))):
             broken.append(target)
     return broken
 
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=ident)
-def test_links_and_pictures_are_there(file):
+def test_links_and_pictures_exist(file):
     assert broken_links(file) == []
 
 
-def test_a_broken_link_is_found(tmp_path):
+def test_broken_links_are_reported(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# On `gk.x`, and on\n[a](#on-gkx-and-on) [b](#off) [c](page.md#off) [d](none.md) [e](page.md)\n")
     assert broken_links(page) == ["#off", "page.md#off", "none.md"]
 
 
-def test_every_guide_is_in_the_index_and_in_the_readme():
+def test_index_and_readme_list_every_guide():
     index = (ROOT / "examples" / "guides" / "README.md").read_text(encoding="utf-8")
     names = [file.name for file in GUIDES if file.name != "README.md"]
     assert len(names) >= 12
     assert [name for name in names if f"({name})" not in index or f"(examples/guides/{name})" not in README] == []
 
 
-def test_files_that_documents_name_exist():
+def test_files_named_in_documents_exist():
     path = re.compile(r"(?<![\w/])(?:data|gjk3d|tests)/\w+(?:[/.]\w+)*\.\w+")
     named = {name for file in DOCUMENTS for name in path.findall(file.read_text("utf-8"))}
     assert {"data/gearbox.glb", "data/arm/arm.urdf", "gjk3d/narrow/gjk.py"} <= named
@@ -226,42 +226,42 @@ def names_in(text: str) -> set[str]:
 
 
 def attribute(name: str):
-    """Return what a user gets who types a name; one of the whole package may be a module to import."""
-    thing, path = gjk3d, "gjk3d"
+    """Return the object of a dotted name. A name that begins with gjk3d may be a module to import."""
+    obj, path = gjk3d, "gjk3d"
     first, *rest = name.split(".")
     for part in rest:
         path += f".{part}"
-        if first == "gjk3d" and hasattr(thing, "__path__") and find_spec(path) is not None:
+        if first == "gjk3d" and hasattr(obj, "__path__") and find_spec(path) is not None:
             importlib.import_module(path)
-        declared = getattr(thing, "__annotations__", {})  # what instances alone have
-        thing = declared[part] if part in declared and not hasattr(thing, part) else getattr(thing, part)
-    return thing
+        declared = getattr(obj, "__annotations__", {})  # attributes of instances only
+        obj = declared[part] if part in declared and not hasattr(obj, part) else getattr(obj, part)
+    return obj
 
 
 def dangling(text: str) -> list[str]:
-    """Return the names that lead nowhere."""
-    found = []
+    """Return the names that do not exist."""
+    missing = []
     for name in sorted(names_in(text)):
         try:
             attribute(name)
         except (AttributeError, ModuleNotFoundError):
-            found.append(name)
-    return found
+            missing.append(name)
+    return missing
 
 
 @pytest.mark.parametrize("file", TEXTS, ids=lambda file: str(file.relative_to(ROOT)))
-def test_names_in_prose_and_code_are_there(file):
+def test_names_in_documents_and_code_exist(file):
     assert dangling(file.read_text(encoding="utf-8")) == []
 
 
-def test_names_that_are_not_there_are_found():
+def test_missing_names_are_reported():
     prose = "Ask `gk.collide`, gk.robot.Checker.fly, gk.nothing; see gjk3d.narrow.gjk, gjk3d.narrow.nowhere, gk.viz."
     assert dangling(prose) == ["gjk3d.narrow.nowhere", "gk.nothing", "gk.robot.Checker.fly"]
 
 
 @pytest.mark.full
-def test_modules_that_documents_name_are_there_without_an_import_of_their_own():
-    """Asked in an interpreter of its own each, for any other name may load a module by the way."""
+def test_named_modules_need_no_extra_import():
+    """Each module is checked in a new interpreter, because another name may import it as a side effect."""
     names = {name for file in TEXTS for name in names_in(file.read_text(encoding="utf-8")) if name.startswith("gk.")}
     heads = {".".join(name.split(".")[:k]) for name in names for k in range(2, name.count(".") + 2)}
     modules = sorted(head for head in heads if isinstance(attribute(head), ModuleType))

@@ -1,10 +1,10 @@
-"""The table of bad input: the class of each error, and what its message names: the argument, the value, the cure."""
+"""Table of invalid input: the class of each error, and the argument, value and remedy that its message names."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, Gjk3dError, PoseError, ShapeError, UnsupportedPair
@@ -90,7 +90,7 @@ POSES = {
     "a last row of its own": (moved(3, 3, 0.5), ("pose_b", "[0.0, 0.0, 0.0, 0.5]", "[0, 0, 0, 1]")),
 }
 
-QUESTIONS = {
+QUERIES = {
     "stacks of two lengths": (
         lambda: gk.collide(BALL, BALL, np.tile(STRAIGHT, (3, 1, 1)), np.tile(STRAIGHT, (4, 1, 1))),
         ShapeError,
@@ -146,7 +146,7 @@ def _in_the_repository(monkeypatch):
 
 
 @pytest.mark.parametrize("what", SHAPES)
-def test_shapes(what):
+def test_invalid_shapes_raise(what):
     make, fragments = SHAPES[what]
     with pytest.raises(ShapeError) as caught:
         make()
@@ -156,7 +156,7 @@ def test_shapes(what):
 
 @pytest.mark.parametrize("query", [gk.collide, gk.distance, gk.signed_distance, gk.separating_axis])
 @pytest.mark.parametrize("what", POSES)
-def test_poses(what, query):
+def test_invalid_poses_raise(what, query):
     pose, fragments = POSES[what]
     shape = gk.Box((1, 1, 1))
     with pytest.raises(PoseError) as caught:
@@ -165,11 +165,11 @@ def test_poses(what, query):
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("what", QUESTIONS)
-def test_questions(what):
-    ask, error, fragments = QUESTIONS[what]
+@pytest.mark.parametrize("what", QUERIES)
+def test_invalid_queries_raise(what):
+    call, error, fragments = QUERIES[what]
     with pytest.raises(error) as caught:
-        ask()
+        call()
     assert_names(caught.value, *fragments)
     assert isinstance(caught.value, Gjk3dError)
     assert "\n" not in str(caught.value)

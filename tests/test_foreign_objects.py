@@ -1,4 +1,4 @@
-"""Typos and objects of other libraries: they are accepted, or the error contains the name or the line to write."""
+"""Objects of other libraries are accepted or refused with the conversion, and errors about typos suggest names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import pyvista
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 
@@ -25,7 +25,7 @@ DRAKE = SimpleNamespace(get_segment_times=lambda: [0.0, 1.0])
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
-def test_transforms_of_other_libraries_are_poses(name):
+def test_foreign_transforms_are_poses(name):
     pose = TRANSFORMS[name]
     expected = gk.distance(BOX, BOX, None, POSE)
     assert gk.distance(BOX, BOX, None, pose).distance == expected.distance
@@ -61,14 +61,14 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_error_names_what_to_write(name):
+def test_errors_name_the_correct_call(name):
     call, kind, fragments = CALLS[name]
     with pytest.raises(kind) as caught:
         call()
     assert_names(caught.value, *fragments)
 
 
-def test_an_error_inside_a_call_is_not_changed():
+def test_error_raised_by_argument_is_unchanged():
     class Strange:
         def __array__(self, *args, **keywords):
             raise TypeError("not today")
@@ -88,7 +88,7 @@ CONFIGURATIONS = {
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_configurations_are_numbers(name):
+def test_invalid_configurations_raise(name):
     value, fragments = CONFIGURATIONS[name]
     checker = gk.robot.Checker(ROBOT)
     for call in (checker.free, checker.path_free):
@@ -101,7 +101,7 @@ def test_configurations_are_numbers(name):
         assert_names(caught.value, *fragments)
 
 
-def test_names_of_joints_and_links_are_suggested():
+def test_misspelled_joints_and_links_get_suggestions():
     checker = gk.robot.Checker(ROBOT)
     joint, link = ROBOT.joint_names[0], ROBOT.links[0]
     for call in (
@@ -113,7 +113,7 @@ def test_names_of_joints_and_links_are_suggested():
 
 
 @pytest.mark.parametrize("shape", [gk.Halfspace((0, 0, 1)), gk.Plane((0, 0, 1)), gk.HeightField(np.zeros((3, 3)), 1.0)])
-def test_unbounded_shapes_do_not_have_bounds(shape):
+def test_unbounded_shapes_have_no_bounds(shape):
     assert not hasattr(shape, "bounds")
     with pytest.raises(gk.errors.UnboundedShapeError, match="bounds") as caught:
         assert shape.bounds is not None
@@ -138,7 +138,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_meshes_of_other_libraries_become_objects(name):
+def test_foreign_meshes_become_scene_objects(name):
     mesh = FOREIGN[name][0]
     assert gk.Mesh(mesh).volume == pytest.approx(1.0)
     scene = gk.Scene()
@@ -156,13 +156,13 @@ def test_meshes_of_other_libraries_become_objects(name):
 
 @pytest.mark.parametrize("name", FOREIGN)
 @pytest.mark.parametrize("query", QUERIES)
-def test_queries_refuse_them_and_name_the_line_that_converts_them(name, query):
+def test_queries_of_foreign_meshes_name_the_conversion(name, query):
     mesh, line = FOREIGN[name]
     with pytest.raises(gk.errors.UnsupportedPair, match=line):
         QUERIES[query](mesh)
 
 
-def test_name_and_unit_of_a_mesh_of_trimesh_are_kept():
+def test_trimesh_name_and_unit_are_kept():
     part = trimesh.creation.box((1, 1, 1), metadata={"name": "part"})
     part.units = "mm"
     mesh = gk.Mesh(part)
@@ -170,7 +170,7 @@ def test_name_and_unit_of_a_mesh_of_trimesh_are_kept():
     assert (gk.Mesh(part, name="other").name, gk.Mesh(part, unit="m").unit) == ("other", "m")
 
 
-def test_a_mesh_of_pyvista_is_drawn():
+def test_pyvista_mesh_is_drawn():
     plotter = gk.viz.plot(pyvista.Sphere(), off_screen=True)
     assert len(plotter.renderer.actors) > 0
     plotter.close()

@@ -1,4 +1,4 @@
-"""Pairs that once went wrong, each with an answer that is not the library's (data/golden)."""
+"""Pairs that once gave wrong results, each with a result that the library did not compute (data/golden)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def numbers(value):
 def shape(case):
     if "part" in case:
         case = json.loads((DATA / "golden" / "bodies" / "parts" / f"{case['part']}.json").read_text())
-    given = {k: v if k == "faces" else numbers(v) for k, v in case.items() if k != "shape"}
-    return getattr(gk, case["shape"])(**given)
+    arguments = {k: v if k == "faces" else numbers(v) for k, v in case.items() if k != "shape"}
+    return getattr(gk, case["shape"])(**arguments)
 
 
-def test_every_known_failure_of_others_has_a_case():
+def test_every_known_failure_has_a_golden_case():
     covered = {key for file in FILES for key in json.loads(file.read_text()).get("covers", [])}
     assert covered == {*BANK, *CLASSES} - set(WAITING)
     readme = (DATA / "golden" / "README.md").read_text()
@@ -45,7 +45,7 @@ def test_every_known_failure_of_others_has_a_case():
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
-def test_golden(file):
+def test_golden_convex_pairs(file):
     case = json.loads(file.read_text())
     assert case["name"] == file.stem
     a, b = shape(case["a"]), shape(case["b"])
@@ -69,35 +69,35 @@ def test_golden(file):
             assert gk.distance(gk.Point(point), of, None, pose).lower <= 1e-12 * size + 1e-15 * np.abs(point).max()
 
 
-def asked(query, a, b, at):
-    """Bounds of what a case asks, and what the answer says besides."""
+def query_bounds(query, a, b, at):
+    """Return the bounds that a case queries, and check the other fields of the result."""
     if query == "signed_distance":
-        found = gk.signed_distance(a, b, *at)
+        result = gk.signed_distance(a, b, *at)
         assert gk.collide(a, b, *at)
         free = np.eye(4) if at[1] is None else at[1].copy()
-        free[:3, 3] += found.separation_vector + 1e-9 * found.normal
+        free[:3, 3] += result.separation_vector + 1e-9 * result.normal
         assert not gk.collide(a, b, at[0], free)
-        return found.lower, found.upper
+        return result.lower, result.upper
     if query == "contact":
-        found = gk.contact(a, b, *at)
-        assert found.count > 0
-        return found.gaps.min(), found.gaps.min()
-    found = gk.penetration(a, b, *at)
-    assert found.lower <= found.depth <= found.upper <= found.lower * (1.0 + 0.011) + 1e-11
-    return found.lower, found.upper
+        result = gk.contact(a, b, *at)
+        assert result.count > 0
+        return result.gaps.min(), result.gaps.min()
+    result = gk.penetration(a, b, *at)
+    assert result.lower <= result.depth <= result.upper <= result.lower * (1.0 + 0.011) + 1e-11
+    return result.lower, result.upper
 
 
 @pytest.mark.parametrize("file", BODIES, ids=lambda f: f.stem)
-def test_golden_bodies(file):
-    """The interval holds the true value, either way round; a depth is as near to it as people mean it."""
+def test_golden_body_pairs(file):
+    """The interval contains the expected value for both orders of the pair."""
     case = json.loads(file.read_text())
     assert case["name"] == file.stem
     a, b = shape(case["a"]), shape(case["b"])
     poses = [None if case[k] is None else np.array(numbers(case[k])) for k in ("pose_a", "pose_b")]
     least, most = numbers(case["expected"]["lower"]), numbers(case["expected"]["upper"])
     for left, right, at in ((a, b, poses), (b, a, poses[::-1])):
-        lower, upper = asked(case["query"], left, right, at)
+        lower, upper = query_bounds(case["query"], left, right, at)
         assert lower <= most
         assert least <= upper
         if case["query"] == "signed_distance":
-            assert lower >= least * 1.002  # the way out that was found
+            assert lower >= least * 1.002  # the separating translation is at most 0.2 % too long

@@ -1,4 +1,4 @@
-"""The judges judged: every slow twin against another one, or against numbers done by hand."""
+"""The reference implementations compared with each other or with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SOLIDS = {
 }
 
 
-def test_johnson_finds_the_feature_the_origin_is_nearest_to():
-    one = Fraction(1)
-    # vertex, edge, face and inside of one tetrahedron, by hand
+def test_johnson_returns_feature_nearest_to_origin():
+    unit = Fraction(1)
+    # vertex, edge, face and interior of a tetrahedron, computed by hand
     base = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     for shift, nearest, weights in [
         ((1, 1, 1), (1, 1, 1), (1, 0, 0, 0)),
@@ -30,13 +30,13 @@ def test_johnson_finds_the_feature_the_origin_is_nearest_to():
         ((Fraction(-1, 4), Fraction(-1, 4), 5), (0, 0, 5), (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), 0)),
         ((Fraction(-1, 4),) * 3, (0, 0, 0), (Fraction(1, 4),) * 4),
     ]:
-        v, w = naive.johnson([[(x + s) * one for x, s in zip(p, shift, strict=True)] for p in base])
+        v, w = naive.johnson([[(x + s) * unit for x, s in zip(p, shift, strict=True)] for p in base])
         assert tuple(v) == nearest
         assert tuple(w) == weights
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_johnson_in_floats_in_fractions_and_the_quadratic_program_agree(count):
+def test_johnson_equals_exact_and_quadratic_program(count):
     rng = np.random.default_rng(count)
     for _ in range(100):
         points = rng.normal(size=(count, 3)) + rng.normal(size=3)
@@ -51,7 +51,7 @@ def test_johnson_in_floats_in_fractions_and_the_quadratic_program_agree(count):
         assert sum(w) == pytest.approx(1)
 
 
-def test_closest_to_origin_is_optimal_for_many_points_and_for_degenerate_ones():
+def test_closest_to_origin_is_optimal():
     rng = np.random.default_rng(0)
     for k in range(200):
         flatten = np.array([1, 1, 0 if k % 3 else 1])
@@ -61,7 +61,7 @@ def test_closest_to_origin_is_optimal_for_many_points_and_for_degenerate_ones():
         assert np.allclose(weights @ points, v, rtol=0, atol=1e-13)
 
 
-def test_depth_from_qhull_and_by_brute_force_agree_for_solids():
+def test_qhull_depth_equals_brute_force_depth():
     rng = np.random.default_rng(1)
     overlapping = 0
     for _ in range(60):
@@ -79,7 +79,7 @@ def test_depth_from_qhull_and_by_brute_force_agree_for_solids():
     assert 18 <= overlapping <= 42
 
 
-def test_exact_twins_agree_with_the_floating_ones():
+def test_exact_twins_equal_floating_point_twins():
     rng = np.random.default_rng(2)
     overlapping = 0
     for _ in range(25):
@@ -106,7 +106,7 @@ def test_exact_twins_agree_with_the_floating_ones():
         ([(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0.5, 0.5, 0), (1, 3, 0), (3, 1, 0)], 0),
     ],
 )
-def test_flat_pairs_by_hand(a, b, sd):
+def test_flat_pairs_match_hand_computed_distance(a, b, sd):
     a, b = np.array(a, dtype=float), np.array(b, dtype=float)
     value, normal = naive.hull_signed_distance(naive.differences(a, b))
     assert value == pytest.approx(sd, abs=1e-15)
@@ -115,7 +115,7 @@ def test_flat_pairs_by_hand(a, b, sd):
     assert float(square) == pytest.approx(np.sign(sd) * sd**2, abs=1e-15)
 
 
-def test_boxes_along_the_axes_by_closed_form():
+def test_axis_aligned_boxes_match_closed_form():
     rng = np.random.default_rng(3)
     for _ in range(100):
         a, b = rng.uniform(0.1, 2, 3), rng.uniform(0.1, 2, 3)
@@ -132,8 +132,8 @@ def test_boxes_along_the_axes_by_closed_form():
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_supports_are_farthest_points_of_the_solid(name):
-    """Against the closed distance: a support point is on the surface, and no point of the solid lies beyond it."""
+def test_supports_are_farthest_points(name):
+    """A support point is on the surface, and no inner point lies beyond it."""
     rng = np.random.default_rng(4)
     of = naive.body(SOLIDS[name])
     directions = naive.unit_vectors(rng, 300)
@@ -147,7 +147,7 @@ def test_supports_are_farthest_points_of_the_solid(name):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", SOLIDS)
-def test_closed_point_distances_lie_in_the_bracket(name):
+def test_closed_point_distance_lies_in_bracket(name):
     rng = np.random.default_rng(5)
     hits = 0
     for _ in range(40):
@@ -160,18 +160,18 @@ def test_closed_point_distances_lie_in_the_bracket(name):
     assert 6 <= hits <= 32
 
 
-def test_ellipsoid_at_its_centre_and_on_its_planes_of_symmetry():
+def test_ellipsoid_distance_at_centre_and_on_axes():
     radii = np.array([3.0, 2.0, 1.0])
     signed = naive.point_signed_distance
     assert signed(("ellipsoid", radii), (0, 0, 0)) == -1
     assert signed(("ellipsoid", radii), (0, 0, 4)) == pytest.approx(3, rel=1e-14)
     assert signed(("ellipsoid", radii), (5, 0, 0)) == pytest.approx(2, rel=1e-14)
-    # inside near the centre the foot is off the axis: minimise (u - x)^2 + 1 - u^2 / 9 over u, which gives 1 - x^2 / 8
+    # near the centre the foot point is off the axis: minimise (u - x)^2 + 1 - u^2 / 9 over u, which gives 1 - x^2 / 8
     assert signed(("ellipsoid", radii), (1, 0, 0)) == pytest.approx(-sqrt(1 - 1 / 8), rel=1e-14)
     assert signed(("ellipsoid", (1, 1, 1)), (0, 0, 0)) == -1
 
 
-def test_segments_by_parameters_and_by_quadratic_program():
+def test_segment_distance_equals_quadratic_program():
     rng = np.random.default_rng(6)
     for _ in range(200):
         a0, a1, b0, b1 = rng.integers(-3, 4, size=(4, 3)).astype(float)
@@ -179,7 +179,7 @@ def test_segments_by_parameters_and_by_quadratic_program():
         assert naive.segment_distance(a0, a1, b0, b1) == pytest.approx(value, abs=1e-12)
 
 
-def test_bracket_of_aligned_solids_holds_the_closed_form():
+def test_bracket_of_aligned_shapes_contains_closed_form():
     rng = np.random.default_rng(7)
     pairs = [
         (("cylinder", 0.5, 1.0), ("cylinder", 0.3, 2.0)),
@@ -208,7 +208,7 @@ def test_specs_compose():
     assert naive.point_signed_distance(("halfspace", (0, 0, 2.0), 4.0), (7, 7, 3)) == 1
 
 
-def test_worked_numbers_of_the_boolean_loop():
+def test_boolean_gjk_matches_worked_numbers():
     a, b = [(4, 11), (4, 5), (9, 9)], [(5, 7), (7, 3), (10, 2), (12, 7)]
     overlap, steps = naive_2d.gjk_boolean_2d(a, b, (1, -1))
     assert overlap
@@ -220,7 +220,7 @@ def test_worked_numbers_of_the_boolean_loop():
     assert set(steps[3]["simplex"]) == {(4, 2), (-8, -2), (-1, -2)}
 
 
-def test_worked_numbers_of_the_distance_loop():
+def test_distance_gjk_matches_worked_numbers():
     a, b = [(4, 11), (4, 5), (9, 9)], [(8, 6), (10, 2), (13, 1), (15, 6)]
     nearest, steps = naive_2d.gjk_distance_2d(a, b, (1, -1))
     assert nearest == (Fraction(-44, 41), Fraction(55, 41))
@@ -230,7 +230,7 @@ def test_worked_numbers_of_the_distance_loop():
     assert naive_2d.gjk_distance_2d(a, [(5, 7), (7, 3), (10, 2), (12, 7)], (1, -1))[0] is None
 
 
-def test_bracket_of_coaxial_spheres_is_true_though_wide():
+def test_bracket_of_concentric_spheres_contains_depth():
     lo, hi = naive.bracket(naive.body(("sphere", 1.0)), naive.body(("sphere", 2.0)), rounds=10)
     assert lo <= -3 + 1e-14
     assert -3 <= hi <= -2.5

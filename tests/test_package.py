@@ -1,4 +1,4 @@
-"""The house rules a machine can hold: lazy imports, one decorator, layers, one signature a kernel, no stale cache."""
+"""Rules of the package that a program can check: lazy imports, layers, and sizes and calls of kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def python(code: str, folder: Path | None = None, **environment: str) -> str:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=1200,  # a whole compilation on a busy machine
+        timeout=1200,  # enough to compile all kernels on a busy machine
         cwd=folder,
         env={**os.environ, **environment},
         check=False,
@@ -37,20 +37,20 @@ def python(code: str, folder: Path | None = None, **environment: str) -> str:
 
 
 @pytest.mark.full
-def test_importing_loads_nothing_heavy():
+def test_import_loads_no_heavy_library():
     code = "import sys, gjk3d; print(sorted({m.split('.')[0] for m in sys.modules} & {HEAVY}))"
     heavy = "{'numba', 'scipy', 'trimesh', 'pyvista', 'numpy', 'vtkmodules'}"
     assert python(code.replace("{HEAVY}", heavy)).strip() == "[]"
 
 
 @pytest.mark.full
-def test_shapes_and_queries_load_no_mesh_and_no_picture_library():
+def test_shapes_load_no_mesh_or_picture_library():
     code = "import sys, gjk3d; gjk3d.Box((1, 1, 1)); print(sorted({'trimesh', 'pyvista'} & set(sys.modules)))"
     assert python(code).strip() == "[]"
 
 
 @pytest.mark.full
-def test_the_first_query_on_convex_shapes_loads_no_bodies():
+def test_first_convex_query_loads_no_bodies():
     code = """
 import sys, gjk3d as gk
 gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1))
@@ -61,7 +61,7 @@ print(len(mine) <= 60, [name for name in mine if name.startswith("gjk3d.bodies."
 
 
 @pytest.mark.full
-def test_the_first_query_on_a_robot_loads_few_modules():
+def test_first_robot_query_loads_few_modules():
     code = f"""
 import sys, gjk3d as gk
 gk.robot.Checker(gk.robot.Robot.from_urdf({str(ARM)!r})).free([0] * 6)
@@ -70,7 +70,7 @@ print(sum(name.startswith("gjk3d") for name in sys.modules) <= 110)
     assert python(code).strip() == "True"
 
 
-def test_names_are_listed_and_unknown_ones_refused():
+def test_names_are_listed_and_unknown_names_raise():
     assert set(gjk3d.__all__) <= set(dir(gjk3d))
     assert all(getattr(gjk3d, name) is not None for name in gjk3d.__all__)
     with pytest.raises(AttributeError, match="'Spehre'"):
@@ -78,7 +78,7 @@ def test_names_are_listed_and_unknown_ones_refused():
 
 
 class Kernel(NamedTuple):
-    """What is counted of a kernel."""
+    """The size of a kernel, and whether Python can call it."""
 
     lines: int
     arguments: int
@@ -89,12 +89,12 @@ MARKS = {"kernel", "inlined", "entry", "single_entry", "builtin"}
 
 
 def kernels() -> tuple[dict[str, Kernel], set[str]]:
-    """Return the kernels by module and name, and what Python calls."""
-    found: dict[str, Kernel] = {}
+    """Return the kernels by full name, and the names that Python code uses."""
+    result: dict[str, Kernel] = {}
     called: set[str] = set()
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-        origin: dict[str, str] = {}  # what a name of this module is
+        origin: dict[str, str] = {}  # full names of the names in this module
         outside: list[ast.AST] = []
         todo: list[ast.AST] = [ast.parse(path.read_text())]
         while todo:
@@ -106,7 +106,7 @@ def kernels() -> tuple[dict[str, Kernel], set[str]]:
                 if marks := MARKS & {d.id for d in node.decorator_list if isinstance(d, ast.Name)}:
                     lines = (node.end_lineno or 0) - node.lineno + 1
                     entry = marks <= {"entry", "single_entry", "builtin"}
-                    found[f"{module}.{node.name}"] = Kernel(lines, len(node.args.args), entry)
+                    result[f"{module}.{node.name}"] = Kernel(lines, len(node.args.args), entry)
                     continue
             outside.append(node)
             todo += ast.iter_child_nodes(node)
@@ -115,34 +115,38 @@ def kernels() -> tuple[dict[str, Kernel], set[str]]:
                 called.add(origin.get(node.id, ""))
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 called.add(f"{origin.get(node.value.id, '')}.{node.attr}")
-    return found, called
+    return result, called
 
 
 @pytest.mark.full
-def test_kernels_fit_a_screen():
-    found, _ = kernels()
-    assert found["gjk3d.narrow.gjk.gjk"].lines > 50
-    assert {name for name, each in found.items() if each.lines > 80} == set()
+def test_kernels_have_at_most_80_lines():
+    all_kernels, _ = kernels()
+    assert all_kernels["gjk3d.narrow.gjk.gjk"].lines > 50
+    assert {name for name, kernel in all_kernels.items() if kernel.lines > 80} == set()
 
 
 @pytest.mark.full
 def test_kernels_take_few_arguments():
-    """Kernels take NamedTuples with named fields."""
-    found, _ = kernels()
-    assert found["gjk3d.narrow.solve.solve_many"].arguments == 10
-    assert not found["gjk3d.narrow.gjk.gjk"].entry
-    assert {name for name, each in found.items() if each.arguments > 10} == set()
+    """A kernel has at most 10 arguments; more values are passed as NamedTuples."""
+    all_kernels, _ = kernels()
+    assert all_kernels["gjk3d.narrow.solve.solve_many"].arguments == 10
+    assert not all_kernels["gjk3d.narrow.gjk.gjk"].entry
+    assert {name for name, kernel in all_kernels.items() if kernel.arguments > 10} == set()
 
 
 def _assigned(node: ast.stmt) -> set[str]:
-    """Return the name of a class, or the names that a statement assigns."""
+    """Return the names that a statement defines."""
     if isinstance(node, ast.ClassDef):
         return {node.name}
-    return {each.id for each in node.targets if isinstance(each, ast.Name)} if isinstance(node, ast.Assign) else set()
+    return (
+        {target.id for target in node.targets if isinstance(target, ast.Name)}
+        if isinstance(node, ast.Assign)
+        else set()
+    )
 
 
-def test_results_of_kernels_are_defined_before_them():
-    """Where numba compiles in this process, it needs the type of the result when a kernel is defined."""
+def test_result_types_are_defined_before_kernels():
+    """If numba compiles in this process, it needs the result type when a kernel is defined."""
     late, count = [], 0
     for path in PACKAGE.rglob("*.py"):
         body = ast.parse(path.read_text()).body
@@ -152,30 +156,30 @@ def test_results_of_kernels_are_defined_before_them():
             marks = {d.id for d in getattr(node, "decorator_list", []) if isinstance(d, ast.Name)} & MARKS
             if isinstance(node, ast.FunctionDef) and node.returns is not None and marks:
                 count += 1
-                used = {each.id for each in ast.walk(node.returns) if isinstance(each, ast.Name)}
+                used = {part.id for part in ast.walk(node.returns) if isinstance(part, ast.Name)}
                 late += [f"{path.name}: {node.name}" for _ in used & missing]
     assert count > 500
     assert late == []
 
 
 @pytest.mark.full
-def test_whatever_python_calls_is_an_entry():
-    """Only entries become machine code that Python can call: Python would interpret any other kernel."""
-    found, called = kernels()
-    assert sum(each.entry for each in found.values()) > 50
-    slow = {name for name, each in found.items() if not each.entry}
+def test_python_calls_only_entry_kernels():
+    """Only entries become machine code that Python can call. Python would interpret any other kernel."""
+    all_kernels, called = kernels()
+    assert sum(kernel.entry for kernel in all_kernels.values()) > 50
+    slow = {name for name, kernel in all_kernels.items() if not kernel.entry}
     assert "gjk3d.narrow.gjk.gjk" in slow
     assert called & slow == set()
 
 
-def test_numba_is_imported_in_one_room():
+def test_only_kernels_package_imports_numba():
     named = re.compile(r"^\s*(import|from) (numba|llvmlite)\b", re.MULTILINE)
     importing = [p.relative_to(PACKAGE).parts[0] for p in PACKAGE.rglob("*.py") if named.search(p.read_text())]
     assert {*importing} == {"_kernels"}
 
 
 @pytest.mark.full
-def test_layers():
+def test_import_linter_contracts_pass():
     assert importlib.util.find_spec("importlinter") is not None
     program = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run(
@@ -196,17 +200,17 @@ def modules() -> dict[str, Path]:
     }
 
 
-def test_nothing_is_imported_by_text_but_lazy_names():
-    """An import that a tool cannot see goes round the layers; only lazy names in an ``__init__`` are looked up so."""
+def test_only_lazy_names_are_imported_by_text():
+    """Import linters cannot see an import by text, so only the lazy names of an ``__init__`` use it."""
     by_text = re.compile(r"(import_module|__import__)\(f?[\"']gjk3d")
     files = {name: path for name, path in modules().items() if path.name != "__init__.py"}
-    found = [name for name, path in files.items() if by_text.search(path.read_text())]
-    assert found == []
+    offenders = [name for name, path in files.items() if by_text.search(path.read_text())]
+    assert offenders == []
 
 
-#: methods for convenience that call what stands on their own class, imported plainly inside the method
+#: convenience methods that import, inside the method, a module that depends on their class
 CALLS_UPWARD = {
-    "gjk3d.frozen": {"gjk3d.viz.picture"},  # a picture of whatever has one
+    "gjk3d.frozen": {"gjk3d.viz.picture"},  # the picture of an object
     "gjk3d.results": {"gjk3d.replay"},  # Distance.to_json
     "gjk3d.robot.safety": {"gjk3d.viz.motions"},  # SafetyReport.to_html
     # Shape.contains, inflated, placed, scaled, signed_distances, support
@@ -214,7 +218,7 @@ CALLS_UPWARD = {
         f"gjk3d.{name}"
         for name in ("convex.solve", "query.distance", "shapes.composed", "shapes.polytopes", "shapes.table")
     },
-    # a composed shape that has become a primitive again
+    # a composed shape that reduces to a primitive
     "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "polytopes")},
     # Mesh.decompose, voxelized, refit, contains, self_intersections; a mesh as its triangles
     "gjk3d.bodies.mesh": {
@@ -225,21 +229,22 @@ CALLS_UPWARD = {
 
 
 @pytest.mark.full
-def test_no_import_goes_round_in_a_circle_also_inside_functions():
-    known = modules()
-    graph: dict[str, set[str]] = {name: set() for name in known}
-    for name, path in known.items():
+def test_imports_have_no_cycle():
+    """Imports inside functions count too, except those in CALLS_UPWARD."""
+    paths = modules()
+    graph: dict[str, set[str]] = {name: set() for name in paths}
+    for name, path in paths.items():
         tree = ast.parse(path.read_text())
-        if path.name == "__init__.py":  # its lazy names are no imports, and its types are for checkers
+        if path.name == "__init__.py":  # lazy names are not imports, and the types are for type checkers only
             tree.body = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
         typing = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
-        unseen = {id(each) for block in typing for each in ast.walk(block)}
+        unseen = {id(part) for block in typing for part in ast.walk(block)}
         for node in ast.walk(tree):
             if id(node) in unseen or not isinstance(node, ast.ImportFrom) or not str(node.module).startswith("gjk3d."):
                 continue
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
-                graph[name].add(full if full in known else str(node.module))
+                graph[name].add(full if full in paths else str(node.module))
         graph[name] -= CALLS_UPWARD.get(name, set())
     with pytest.raises(graphlib.CycleError):
         tuple(graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).static_order())
@@ -247,4 +252,4 @@ def test_no_import_goes_round_in_a_circle_also_inside_functions():
         order = tuple(graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError as circle:
         pytest.fail(" -> ".join(circle.args[1]))
-    assert len(order) == len(known) > 100
+    assert len(order) == len(paths) > 100

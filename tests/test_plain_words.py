@@ -1,7 +1,7 @@
-"""Everything that a person reads is plain English: a count of the patterns that make readers read twice.
+"""All text for readers is plain English: a count of patterns that make a sentence hard to read.
 
-Counted are documents, docstrings, comments, and every text of at least four words in code and templates, since these
-are raised, printed, returned or drawn.
+The texts are documents, docstrings, comments, and every string of at least four words in code and templates, because
+these are raised, printed, returned or drawn.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PATTERNS = {
     "a metaphor": r"\b(?:doors? (?:to|into)|desks?|bench(?:es)?|shelf|arenas?|summits?|kiss(?:es)?|ways? out)\b",
     "an old word": r"\b(?:amid|afresh|anew|wherever|whoever|whatever|in vain|beside|yet to be|as far as|at hand)\b",
 }
-#: sentences that keep a pattern: a part of each, and the reason
+#: a part of each exempt sentence, and the reason
 EXCEPTIONS = {
     "a shelf, a pillar": "the cell of the example robot has a shelf",
     "boards of the shelf": "the cell of the example robot has a shelf",
@@ -55,7 +55,7 @@ CODE = re.compile(r"[{}]|;\w|</|/>|: 'none'|-src |^#include |\w\(\);")
 
 
 def sentences(text: str) -> list[str]:
-    """Split prose into sentences of at least four words; code, tables' rules and heads of sections are left out."""
+    """Split prose into sentences of at least four words, without code, rules of tables and section headings."""
     text = re.sub(r"^```.*?^```|`[^`]*`", "x", text, flags=re.DOTALL | re.MULTILINE)
     lines = []
     for line in text.splitlines():
@@ -69,22 +69,22 @@ def sentences(text: str) -> list[str]:
 
 
 def text_of(node: ast.expr) -> str:
-    """Return a text in code, with x for each value in it."""
+    """Return the text of a string expression, with x for each inserted value."""
     if isinstance(node, ast.JoinedStr):
-        return "".join(str(each.value) if isinstance(each, ast.Constant) else "x" for each in node.values)
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def texts_of_code(source: str) -> Iterator[str]:
-    """Yield each text in code, then each run of comment lines."""
+    """Yield each string in code, then each block of comment lines."""
     tree = ast.parse(source)
-    parts = {id(each) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for each in node.values}
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     yield from (text_of(node) for node in ast.walk(tree) if isinstance(node, ast.expr) and id(node) not in parts)
     run: list[str] = []
     last = -1
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
-            row = token.start[0] if token.line.lstrip().startswith("#") else -1  # a comment after code is read alone
+            row = token.start[0] if token.line.lstrip().startswith("#") else -1  # a trailing comment is separate
             if row == -1 or row != last + 1:
                 yield " ".join(run)
                 run = []
@@ -94,7 +94,7 @@ def texts_of_code(source: str) -> Iterator[str]:
 
 
 def messages(source: str) -> Iterator[str]:
-    """Yield each text in a statement that raises an error."""
+    """Yield each string in a statement that raises an error."""
     raised = [node.exc for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Raise) and node.exc]
     yield from (text_of(node) for error in raised for node in ast.walk(error) if isinstance(node, ast.expr))
 
@@ -113,14 +113,14 @@ def texts(file: Path) -> Iterator[str]:
 
 
 def hits(sentence: str) -> list[str]:
-    """Return the patterns in a sentence."""
+    """Return the names of the patterns that a sentence contains."""
     if any(part in sentence for part in EXCEPTIONS):
         return []
     return [name for name, pattern in PATTERNS.items() if re.search(pattern, sentence)]
 
 
 def files_of(group: str) -> list[Path]:
-    """Return the files of a subpackage, of the package's top, or one document."""
+    """Return the files of a subpackage, of the top level of the package, or one document."""
     folder = PACKAGE.parent / group if group.startswith("gjk3d") else ROOT / group
     if folder.is_file():
         return [folder]
@@ -137,16 +137,16 @@ GROUPS = [
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_the_text_is_plain(group):
-    """Run this file as a program to list the sentences: ``python -m tests.test_plain_words gjk3d/bodies``."""
+def test_text_is_plain(group):
+    """To list the sentences, run ``python -m tests.test_plain_words gjk3d/bodies``."""
     read = [sentence for file in files_of(group) for text in texts(file) for sentence in sentences(text)]
     marked = [f"{name}: {sentence}" for sentence in read for name in hits(sentence)]
     assert len(marked) <= max(LIMIT / 100 * len(read), 1), "\n".join(marked)
 
 
 @pytest.mark.parametrize("group", [group for group in GROUPS if group.startswith("gjk3d")])
-def test_an_error_has_at_most_two_sentences_and_names_no_python_type(group):
-    """The first sentence has the fault, the value and the rule, the second the cure."""
+def test_error_messages_have_at_most_two_sentences(group):
+    """The first sentence has the fault, value and rule, the second the remedy. Neither names a Python type."""
     read = [text for file in files_of(group) if file.suffix == ".py" for text in messages(file.read_text("utf-8"))]
     long = [text for text in read if len(re.findall(r"[.?!] (?=[A-Zx])", text)) > 1]
     assert not long

@@ -1,11 +1,11 @@
-"""What a pose may be, and what a bad one is told."""
+"""Accepted types of poses, and the errors of invalid poses."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import RigidTransform, Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError
@@ -22,7 +22,7 @@ def matrix(rotation=TURN, translation=(1.0, 2.0, 3.0)):
     return pose
 
 
-def test_every_way_to_say_a_pose_is_the_same_pose():
+def test_all_pose_types_give_the_same_result():
     pose = matrix()
     answer = gk.signed_distance(BOX, BALL, None, pose)
     ways = [pose.tolist(), np.asfortranarray(pose), pose[None][0], RigidTransform.from_matrix(pose)]
@@ -36,7 +36,7 @@ def test_every_way_to_say_a_pose_is_the_same_pose():
     assert gk.distance(BOX, BALL, None, integer.astype(np.float32)).distance == 3.0
 
 
-def test_rotations_are_exact_or_polished_once():
+def test_inexact_rotations_are_orthonormalized_once():
     rows, stacked = pose_rows(np.eye(4)[[1, 2, 0, 3]])
     assert not stacked
     assert rows[0, 12] == 0.0
@@ -71,15 +71,15 @@ def test_rotations_are_exact_or_polished_once():
         (np.array([np.eye(4), matrix(2 * np.eye(3))]), ("pose_b[1]", "(2, 2, 2)", "shape.scaled")),
     ],
 )
-def test_bad_poses_are_refused_by_name(pose, fragments):
+def test_invalid_poses_raise(pose, fragments):
     for query in (gk.collide, gk.distance, gk.signed_distance):
         with pytest.raises(PoseError) as caught:
             query(BOX, BALL, None, pose)
         assert_names(caught.value, *fragments)
 
 
-def test_poses_and_configurations_at_odd_addresses_are_copied():
-    """As they come out of files that are mapped, and from other processes."""
+def test_unaligned_arrays_are_copied():
+    """Arrays from mapped files and from other processes may be unaligned."""
 
     def moved_by_a_byte(array):
         room = np.empty(array.nbytes + 1, dtype=np.uint8)[1:].view(array.dtype).reshape(array.shape)

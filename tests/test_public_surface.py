@@ -1,6 +1,6 @@
-"""The public surface: names, parameters and the fields of JSON documents, as the committed list has them.
+"""Names, parameters and JSON fields of the public surface equal the committed list.
 
-A change of the surface changes the list: ``PYTHONPATH=tests python -m tests.test_public_surface`` writes it.
+To update the list after a change, run ``PYTHONPATH=tests python -m tests.test_public_surface``.
 """
 
 from __future__ import annotations
@@ -11,28 +11,30 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from test_docstrings import PUBLIC, Thing
+from test_docstrings import PUBLIC, PublicObject
 
 from gjk3d.clash.formats import json_schema
 
 LIST = Path(__file__).with_name("public_surface.txt")
 
 
-def parameters(thing: Thing) -> str:
-    """Return the parameters of a name with their defaults, the fields of a named tuple, or nothing of a property."""
-    if thing.is_property or thing.maker is None:
-        return ", ".join(thing.parameters)
-    found = []
-    for each in inspect.signature(thing.maker).parameters.values():
-        if each.name in thing.parameters:
-            star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**", each.KEYWORD_ONLY: "--"}.get(each.kind, "")
-            default = "" if each.default is each.empty else f"={each.default!r}"
-            found.append(f"{star}{each.name}{default}")
-    return ", ".join(found)
+def parameters(obj: PublicObject) -> str:
+    """Return the parameters of an object with defaults, the fields of a named tuple, or nothing for a property."""
+    if obj.is_property or obj.maker is None:
+        return ", ".join(obj.parameters)
+    items = []
+    for parameter in inspect.signature(obj.maker).parameters.values():
+        if parameter.name in obj.parameters:
+            star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**", parameter.KEYWORD_ONLY: "--"}.get(
+                parameter.kind, ""
+            )
+            default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
+            items.append(f"{star}{parameter.name}{default}")
+    return ", ".join(items)
 
 
 def fields(schema: dict[str, Any], path: str) -> Iterator[str]:
-    """Yield the fields that a JSON schema names."""
+    """Yield the paths of the fields in a JSON schema."""
     for key, value in schema.items():
         if key in ("properties", "$defs"):
             for name, inner in value.items():
@@ -47,17 +49,17 @@ def fields(schema: dict[str, Any], path: str) -> Iterator[str]:
 
 
 def surface() -> list[str]:
-    """Return the public surface, a line for each name."""
+    """Return the public surface as one line per name."""
     kinds = {True: "property", False: "function"}
     names = [
-        f"{name}: {'class' if thing.is_class else kinds[thing.is_property]}({parameters(thing)})"
-        for name, thing in PUBLIC.items()
+        f"{name}: {'class' if obj.is_class else kinds[obj.is_property]}({parameters(obj)})"
+        for name, obj in PUBLIC.items()
     ]
     documents = json.loads(json.dumps(json_schema()))
     return sorted({*names, *fields(documents, "report")})
 
 
-def test_the_public_surface_is_the_committed_one():
+def test_public_surface_equals_committed_list():
     assert surface() == LIST.read_text().splitlines()
 
 

@@ -1,4 +1,4 @@
-"""The arm and its cell in data/arm/, checked with trimesh and python-fcl on the raw triangles, without gjk3d."""
+"""The arm and its cell in data/arm/, checked with trimesh and python-fcl on the triangles, without gjk3d."""
 
 import itertools
 import os
@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 DATA = Path(__file__).parents[1] / "data"
 ARM = DATA / "arm"
-MESHES = {"base": 6, "shoulder": 2, "upper_arm": 3, "elbow": 2, "forearm": 2, "fixture": 2}  # name: bodies
+MESHES = {"base": 6, "shoulder": 2, "upper_arm": 3, "elbow": 2, "forearm": 2, "fixture": 2}  # body counts
 
 
 def numbers(element, name, default="0 0 0"):
@@ -43,7 +43,7 @@ def solid(geometry):
 
 
 class Machine:
-    """A URDF of fixed and revolute joints, read once more, and its triangles for python-fcl."""
+    """A second reader of URDF files with fixed and revolute joints, with python-fcl models of the triangles."""
 
     def __init__(self, name):
         root = ElementTree.parse(ARM / name).getroot()
@@ -67,8 +67,8 @@ class Machine:
         return model
 
     def poses(self, q):
-        found = {}
-        for joint in self.joints:  # parents stand first in our files
+        link_poses = {}
+        for joint in self.joints:  # in these files parents come before children
             parent, child = joint.find("parent").get("link"), joint.find("child").get("link")
             local = pose_of(joint.find("origin"))
             if joint.get("type") == "revolute":
@@ -76,8 +76,8 @@ class Machine:
                 angle = q[self.movable.index(joint.get("name"))]
                 turn[:3, :3] = Rotation.from_rotvec(angle * np.array(numbers(joint.find("axis"), "xyz"))).as_matrix()
                 local = local @ turn
-            found[child] = found.get(parent, np.eye(4)) @ local
-        return {name: found.get(name, np.eye(4)) for name in {*self.solids, *found}}
+            link_poses[child] = link_poses.get(parent, np.eye(4)) @ local
+        return {name: link_poses.get(name, np.eye(4)) for name in {*self.solids, *link_poses}}
 
 
 @cache
@@ -91,7 +91,7 @@ def allowed():
 
 
 def hits(q):
-    """Name all pairs whose triangles meet; the base stands on the table."""
+    """Return the names of all colliding pairs, except the base on the table."""
     arm, cell = machine("arm.urdf"), machine("cell.urdf")
     placed = {}
     for robot, poses in ((arm, arm.poses(q)), (cell, cell.poses([]))):
@@ -124,7 +124,7 @@ def along(path, step=0.02):
 # the files ------------------------------------------------------------------------------------------------------------
 
 
-def test_meshes_are_closed_bodies_in_millimetres_and_small():
+def test_arm_meshes_are_closed_small_and_in_millimetres():
     assert {path.stem for path in (ARM / "meshes").iterdir()} == set(MESHES)
     for name, bodies in MESHES.items():
         mesh = trimesh.load_mesh(ARM / "meshes" / f"{name}.stl")
@@ -137,8 +137,8 @@ def test_meshes_are_closed_bodies_in_millimetres_and_small():
 
 
 @pytest.mark.full
-def test_script_repeats_itself_and_the_files(tmp_path):
-    """Two runs write the same bytes; the committed files say the same, be it by another version of a library."""
+def test_make_robot_script_reproduces_committed_files(tmp_path):
+    """Two runs write the same bytes, and the committed files are equal up to rounding of the meshes."""
     runs = []
     for seed in "12":
         command = [sys.executable, str(DATA / "make_robot.py"), "--out", str(tmp_path / seed)]
@@ -158,19 +158,19 @@ def test_script_repeats_itself_and_the_files(tmp_path):
         assert mesh.body_count == old.body_count, name
 
 
-def test_arm_is_as_drawn():
+def test_tip_positions_match_the_drawing():
     arm = machine("arm.urdf")
     assert len(arm.movable) == 6
     straight = arm.poses(np.zeros(6))["tip"]
     np.testing.assert_allclose(straight[:3, 3], (0.65, 0, 0.71), atol=1e-12)
-    stretched = arm.poses([0, np.pi / 2, -np.pi / 2, 0, 0, 0])  # flat forward
+    stretched = arm.poses([0, np.pi / 2, -np.pi / 2, 0, 0, 0])  # stretched forward, horizontal
     np.testing.assert_allclose(stretched["tip"][:3, 3], (1.08, 0, 0.28), atol=1e-12)
 
 
-# what is said of them -------------------------------------------------------------------------------------------------
+# claims about the arm -------------------------------------------------------------------------------------------------
 
 
-def test_adjacent_pairs_are_those_of_the_joints():
+def test_adjacent_pairs_match_the_joints():
     shaped = machine("arm.urdf").solids
     joined = {
         frozenset((joint.find("parent").get("link"), joint.find("child").get("link")))
@@ -181,7 +181,7 @@ def test_adjacent_pairs_are_those_of_the_joints():
     assert {pair for pair, reason in allowed().items() if reason == "Adjacent"} == wanted
 
 
-def test_pairs_called_never_are_free_wherever_the_arm_is():
+def test_never_pairs_are_free_in_random_configurations():
     arm = machine("arm.urdf")
     never = [tuple(pair) for pair, reason in allowed().items() if reason == "Never"]
     assert len(never) > 5
@@ -195,7 +195,7 @@ def test_pairs_called_never_are_free_wherever_the_arm_is():
                 assert not fcl.collide(*pair, fcl.CollisionRequest(), fcl.CollisionResult()), (a, b, q)
 
 
-def test_start_and_goal_are_free_and_named_in_the_srdf():
+def test_start_and_goal_are_free_and_in_srdf():
     states = {
         state.get("name"): [float(joint.get("value")) for joint in state]
         for state in ElementTree.parse(ARM / "arm.srdf").getroot().iter("group_state")
@@ -208,7 +208,7 @@ def test_start_and_goal_are_free_and_named_in_the_srdf():
     assert hits(states["home"]) == set()
 
 
-def test_path_is_free_and_the_other_one_is_blocked_by_the_pillar():
+def test_path_is_free_and_blocked_path_hits_pillar():
     free, blocked = rows("path.csv"), rows("path_blocked.csv")
     for path in (free, blocked):
         assert path[0].tolist() == rows("start.csv")[0].tolist()

@@ -1,4 +1,4 @@
-"""Small files that hang no reader: each is read, or refused with the limit, within 5 s of CPU."""
+"""Each small file is read, or refused with the limit that it exceeds, within 5 s of CPU time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 import pytest
+from message_checks import assert_names
 from model_hangs import (
     FILES,
     chain_glb,
@@ -22,7 +23,6 @@ from model_hangs import (
     triangle_glb,
     urdf,
 )
-from words import assert_names
 
 import gjk3d as gk
 import gjk3d.robot
@@ -42,18 +42,18 @@ def read(path) -> Any:
 
 
 def seconds() -> float:
-    """Return the CPU time of this process and of those that it started."""
+    """Return the CPU time of this process and its children."""
     return sum(os.times()[:4])
 
 
 def timed(path) -> str:
-    """Return the message of a file that is refused, and the empty string for one that is read."""
+    """Return the error message of a refused file, or the empty string for a file that is read."""
     start, message = seconds(), ""
     try:
         read(path)
     except ParseError as error:
         message = str(error)
-    assert seconds() - start < SECONDS + 1.0  # the limit of a process, and its start
+    assert seconds() - start < SECONDS + 1.0  # the limit of a reading process, and its start
     return message
 
 
@@ -64,7 +64,7 @@ SLOW = ("copies.dae", "few_names.stl", "few_nodes.glb", "few_models.zip")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.full) if name in IN_OTHER_PROCESS + SLOW else name for name in FILES]
 )
-def test_a_small_file_is_read_or_refused_at_once(tmp_path, name):
+def test_small_files_are_read_or_refused_quickly(tmp_path, name):
     make, named = FILES[name]
     path = tmp_path / name
     path.write_bytes(make())
@@ -75,7 +75,7 @@ def test_a_small_file_is_read_or_refused_at_once(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", [pytest.param("links.urdf", marks=pytest.mark.full), "dots.toml"])
-def test_a_small_file_takes_little_memory(tmp_path, name):
+def test_small_files_take_little_memory(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(FILES[name][0]())
     tracemalloc.start()
@@ -87,7 +87,7 @@ def test_a_small_file_takes_little_memory(tmp_path, name):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 150])
-def test_nodes_below_each_other_place_a_mesh_where_they_say(tmp_path, count):
+def test_nested_nodes_compose_their_transforms(tmp_path, count):
     nodes = [{"translation": [0.1, 0, 0], "children": [k + 1]} for k in range(count)]
     path = tmp_path / "chain.glb"
     path.write_bytes(triangle_glb([*nodes, {"mesh": 0}], [0]))
@@ -112,7 +112,7 @@ def test_copies_are_read_up_to_the_limit(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.3mf", "a.dae"])
-def test_triangles_of_copies_are_counted_before_they_are_made(tmp_path, monkeypatch, name):
+def test_triangles_of_copies_are_counted_before_copying(tmp_path, monkeypatch, name):
     monkeypatch.setattr(readers, "FEW_TRIANGLES", 10)
     monkeypatch.setattr(readers, "TRIANGLES_PER_BYTE", 0)
     path = tmp_path / name
@@ -131,14 +131,14 @@ def test_triangles_of_copies_are_counted_before_they_are_made(tmp_path, monkeypa
         ('<asset><contributor><unit meter="3"/></contributor></asset>', 1.0),
     ],
 )
-def test_the_unit_of_a_collada_is_that_of_its_asset(tmp_path, asset, length):
+def test_collada_unit_is_read_from_its_asset(tmp_path, asset, length):
     path = tmp_path / "a.dae"
     path.write_bytes(triangle_dae(asset))
     assert gk.load(path).vertices.max() == length
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-1", "0", "1,5", ""])
-def test_a_unit_that_is_not_a_length_is_refused(tmp_path, text):
+def test_invalid_collada_units_raise(tmp_path, text):
     path = tmp_path / "a.dae"
     path.write_bytes(triangle_dae(f'<asset><unit meter="{text}"/></asset>'))
     with pytest.raises(ParseError) as caught:
@@ -147,8 +147,8 @@ def test_a_unit_that_is_not_a_length_is_refused(tmp_path, text):
 
 
 @pytest.mark.parametrize("number", ["nan", "NaN"])
-def test_positions_of_a_collada_that_are_no_numbers_are_refused(tmp_path, number):
-    """pycollada replaces them by 0. Other arrays, such as normals, may contain them."""
+def test_nan_positions_of_collada_raise(tmp_path, number):
+    """pycollada would replace NaN by 0. Other arrays, such as normals, may contain NaN."""
     path = tmp_path / "a.dae"
     path.write_bytes(triangle_dae("").replace(b"0 1 0<", f"0 {number} 0<".encode()))
     with pytest.raises(ParseError) as caught:
@@ -161,7 +161,7 @@ def test_positions_of_a_collada_that_are_no_numbers_are_refused(tmp_path, number
     assert gk.load(path).vertices.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 
 
-def test_copies_of_a_collada_have_the_places_of_their_nodes(tmp_path):
+def test_collada_copies_have_poses_of_their_nodes(tmp_path):
     path = tmp_path / "a.dae"
     node = b'<node id="n">'
     placed = b"<translate>0 0 5</translate><rotate>0 0 1 90</rotate>"
@@ -172,7 +172,7 @@ def test_copies_of_a_collada_have_the_places_of_their_nodes(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["a" + " . a" * 20 + " = 1", "[" + "b." * 20 + "b]", '"x"' + ".'y'" * 20 + " = 1"])
-def test_keys_of_many_names_are_refused(tmp_path, text):
+def test_toml_keys_of_many_names_raise(tmp_path, text):
     for read_file in (gk.clash.read_motion, gk.clash.read_rules):
         path = tmp_path / "a.toml"
         path.write_text(text)
@@ -187,7 +187,7 @@ def test_keys_of_many_names_are_refused(tmp_path, text):
         '"""' + "a" * 900_000, "x = { y = " * 90_000,
     ],
 )  # fmt: skip
-def test_no_text_of_a_toml_takes_long(tmp_path, text):
+def test_long_toml_texts_are_refused_quickly(tmp_path, text):
     path = tmp_path / "a.toml"
     path.write_text(text)
     assert timed(path)
@@ -199,7 +199,7 @@ HIDDEN = "a" + ".a" * 20
 @pytest.mark.parametrize(
     "text", ['x = """ \\""" """', 'x = """"b""""', "x = ''''b''''", 'x = "\\\\"', "# it's", 'x = "it\'s"']
 )
-def test_no_text_hides_a_key(tmp_path, text):
+def test_toml_strings_do_not_hide_long_keys(tmp_path, text):
     path = tmp_path / "a.toml"
     for lines in (f"{text}\n{HIDDEN} = 1\n", f"z = {{ {text}, {HIDDEN} = 1 }}" if "#" not in text else HIDDEN):
         path.write_text(lines)
@@ -207,7 +207,7 @@ def test_no_text_hides_a_key(tmp_path, text):
             gk.clash.read_rules(path)
 
 
-def test_texts_and_remarks_of_many_dots_are_read(tmp_path):
+def test_toml_strings_and_comments_may_contain_dots(tmp_path):
     name = ".".join("abcdefghijklmnopqrstuvwxyz")
     path = tmp_path / "a.toml"
     quoted = [f'"{name}"', f"'{name}'", f'"\\"{name}"', f'"""{name}"""', f"'''{name}'''"]
@@ -216,7 +216,7 @@ def test_texts_and_remarks_of_many_dots_are_read(tmp_path):
     assert [name in rule.a for rule in gk.clash.read_rules(path)] == [True] * len(quoted)
 
 
-def test_elements_that_are_nested_deep_are_refused(tmp_path):
+def test_deeply_nested_xml_raises(tmp_path):
     path = tmp_path / "a.srdf"
     path.write_text("<robot name='r'>" + "<note>" * 50_000 + "</note>" * 50_000 + "</robot>")
     robot = tmp_path / "r.urdf"
@@ -240,12 +240,12 @@ LONG = "n" * 5000
         (lambda name: gk.clash.formats.read_bcf(name, gk.clash.Report()), FileError),
     ],
 )  # fmt: skip
-def test_a_name_that_no_file_can_have_is_that_of_no_file(reader, kind):
+def test_too_long_file_names_raise_file_error(reader, kind):
     with pytest.raises(kind):
         reader(LONG)
 
 
-def test_long_names_in_files_are_cut_in_messages(tmp_path):
+def test_long_names_are_shortened_in_messages(tmp_path):
     mesh = f'<mesh filename="package://a/{LONG}.stl"/>'
     robot = f"<robot name='r'><link name='a'><collision><geometry>{mesh}</geometry></collision></link></robot>"
     (tmp_path / "a.urdf").write_text(robot)
@@ -268,7 +268,7 @@ def test_long_names_in_files_are_cut_in_messages(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../secret.csv", "/etc/passwd", "secret.env", "link.csv", "a\\u0000.csv"])
-def test_a_motion_reads_csv_files_of_its_folder_only(tmp_path, name):
+def test_motion_reads_only_csv_files_of_its_folder(tmp_path, name):
     folder = tmp_path / "motion"
     folder.mkdir()
     for path in (tmp_path / "secret.csv", folder / "secret.env"):
@@ -285,7 +285,7 @@ def test_a_motion_reads_csv_files_of_its_folder_only(tmp_path, name):
 @pytest.mark.parametrize(
     "nodes", [[{"children": [2]}, {"children": [2]}, {"mesh": 0}], [{"children": [2, 2]}, {}, {"mesh": 0}]]
 )
-def test_a_node_with_two_parents_is_refused(tmp_path, nodes):
+def test_node_with_two_parents_raises(tmp_path, nodes):
     path = tmp_path / "a.glb"
     path.write_bytes(triangle_glb(nodes, [0, 1]))
     with pytest.raises(ParseError) as caught:
@@ -308,7 +308,7 @@ LARGE = "<scale>1e308 1e308 1e308</scale>"
         ("b.toml", b"length='km'\n[[part]]\nparts='a'\nposes='b.csv'\n"),
     ],
 )
-def test_numbers_that_overflow_are_refused_without_a_warning(tmp_path, name, data):
+def test_overflowing_numbers_raise_without_warning(tmp_path, name, data):
     (tmp_path / "b.csv").write_text("0,1e308,1e308,0,1,0,0,0\n1,-1e308,1e308,0,1,0,0,0\n")
     path = tmp_path / name
     path.write_bytes(data)
@@ -320,8 +320,8 @@ def test_numbers_that_overflow_are_refused_without_a_warning(tmp_path, name, dat
 
 
 @pytest.mark.parametrize("size", [10, 1_000_000])
-def test_readers_with_a_limit_of_memory_have_one_thread_of_blas(tmp_path, monkeypatch, size):
-    """On a machine of 24 cores, the threads of OpenBLAS alone reserve the 1 GB of the limit."""
+def test_readers_of_small_files_use_one_blas_thread(tmp_path, monkeypatch, size):
+    """On a machine of 24 cores, the threads of OpenBLAS alone would reserve the 1 GB of the limit."""
     path, started = tmp_path / "a.vtk", []
 
     def run(command, *, env, **more):
@@ -337,10 +337,10 @@ def test_readers_with_a_limit_of_memory_have_one_thread_of_blas(tmp_path, monkey
 
 
 @pytest.mark.full
-def test_an_mjcf_is_read_in_a_process_of_its_own(tmp_path, monkeypatch):
+def test_reading_mjcf_writes_no_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "balls.xml"
     path.write_bytes(mjcf(10))
     assert len(gk.robot.Robot.load(path).bodies) == 10
     assert len(gk.robot.Robot.load(path.read_text()).bodies) == 10
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]

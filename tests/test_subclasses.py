@@ -1,4 +1,4 @@
-"""A subclass of a shape or solid answers as its base does, and nothing asks a thing for the name of its class."""
+"""A subclass of a shape or body gives the results of its base class, and no code compares class names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gjk3d.scene.objects import planes_of
 
 PACKAGE = Path(gk.__file__).parent
 BALL = gk.Sphere(0.2)
-THINGS = {name: build(spec) for name, spec in SHAPES.items()} | {
+OBJECTS = {name: build(spec) for name, spec in SHAPES.items()} | {
     "plane": gk.Halfspace((0, 0, 1), 0.1),
     "mesh": gk.Mesh(*[np.asarray(x) for x in gk.Box((1, 2, 1)).surface()]),
     "compound": gk.Compound([(gk.Box((1, 1, 1)), None), (BALL, naive.pose(translation=(1, 0, 0)))]),
@@ -33,18 +33,18 @@ THINGS = {name: build(spec) for name, spec in SHAPES.items()} | {
 POSES = np.array([naive.pose(translation=(0.3, 0.2, z)) for z in (3.0, 0.9, 0.25, 0.0, -3.0)])
 
 
-def subclass(thing, **members):
-    """The same numbers in a class of the user's own, which a pickle finds by its name here."""
-    base = type(thing)
+def subclass(obj, **members):
+    """Return a copy of an object whose class is a new subclass that pickle can import from this module."""
+    base = type(obj)
     name = f"My{base.__name__}{len(members)}"
     made = type(name, (base,), {"__module__": __name__, **members})
     setattr(sys.modules[__name__], name, made)
     slots = dict.fromkeys(slot for cls in base.__mro__ for slot in cls.__dict__.get("__slots__", ()))
-    other = object.__new__(made)
+    copy = object.__new__(made)
     for slot in slots.keys() - {"__weakref__"}:
-        object.__setattr__(other, slot, getattr(thing, slot))
-    object.__setattr__(other, "_cache", {key: thing._cache[key] for key in thing._cache if key == "hull"})
-    return other
+        object.__setattr__(copy, slot, getattr(obj, slot))
+    object.__setattr__(copy, "_cache", {key: obj._cache[key] for key in obj._cache if key == "hull"})
+    return copy
 
 
 @pytest.fixture(params=[{}, {"__slots__": ()}], ids=["a dict of its own", "no slots"])
@@ -56,24 +56,24 @@ def numbers(result):
     return [np.asarray(getattr(result, name)).tolist() for name in ("distance", "lower", "upper", "normal", "status")]
 
 
-@pytest.mark.parametrize("name", THINGS)
-def test_a_subclass_answers_as_its_base(name, members, arm):
-    base = THINGS[name]
+@pytest.mark.parametrize("name", OBJECTS)
+def test_subclass_gives_results_of_its_base(name, members, arm):
+    base = OBJECTS[name]
     mine = subclass(base, **members)
     again = pickle.loads(pickle.dumps(mine))
     assert type(again) is type(mine)
     assert again == mine
     assert hash(again) == hash(mine)
-    for thing in (mine, again):
-        assert gk.collide(thing, BALL, None, POSES).tolist() == gk.collide(base, BALL, None, POSES).tolist()
-        for ask in (gk.distance, gk.signed_distance):
-            assert numbers(ask(thing, BALL, None, POSES)) == numbers(ask(base, BALL, None, POSES))
-            assert numbers(ask(BALL, thing, POSES, None)) == numbers(ask(BALL, base, POSES, None))
-        rays = [gk.raycast(x, (0.3, 0.2, 5.0), [(0, 0, -1), (0.1, 0, -1), (0, 0, 1)]) for x in (thing, base)]
+    for obj in (mine, again):
+        assert gk.collide(obj, BALL, None, POSES).tolist() == gk.collide(base, BALL, None, POSES).tolist()
+        for query in (gk.distance, gk.signed_distance):
+            assert numbers(query(obj, BALL, None, POSES)) == numbers(query(base, BALL, None, POSES))
+            assert numbers(query(BALL, obj, POSES, None)) == numbers(query(BALL, base, POSES, None))
+        rays = [gk.raycast(x, (0.3, 0.2, 5.0), [(0, 0, -1), (0.1, 0, -1), (0, 0, 1)]) for x in (obj, base)]
         assert rays[0].distance.tolist() == rays[1].distance.tolist()
         for pose in POSES:
             scenes = []
-            for x in (thing, base):
+            for x in (obj, base):
                 scene = gk.Scene()
                 scene.add("a", x)
                 scene.add("b", BALL, pose)
@@ -91,19 +91,19 @@ def arm(tmp_path_factory):
     return gk.robot.Robot.from_urdf(file)
 
 
-@pytest.mark.parametrize("name", [name for name in THINGS if isinstance(THINGS[name], gk.shapes.base.Shape)])
-def test_a_subclass_of_a_shape_has_contacts_proofs_and_replays(name, members):
-    base = THINGS[name]
+@pytest.mark.parametrize("name", [name for name in OBJECTS if isinstance(OBJECTS[name], gk.shapes.base.Shape)])
+def test_shape_subclass_has_contacts_proofs_and_replays(name, members):
+    base = OBJECTS[name]
     mine = subclass(base, **members)
-    one, other = (gk.contact(x, gk.Box((1, 1, 1)), None, POSES[1]) for x in (mine, base))
-    assert one.points_a.tolist() == other.points_a.tolist()
+    contact, expected = (gk.contact(x, gk.Box((1, 1, 1)), None, POSES[1]) for x in (mine, base))
+    assert contact.points_a.tolist() == expected.points_a.tolist()
     assert (convex_sets.body_of(mine) is None) == (convex_sets.body_of(base) is None)
     assert write_shape(mine) == write_shape(base)
     verdicts = [gk.verify(gk.signed_distance(x, BALL, None, POSES[2]), x, BALL, None, POSES[2]) for x in (mine, base)]
     assert verdicts[0] == verdicts[1]
 
 
-def test_a_ball_that_fell_through_the_ground_of_a_subclass_is_in_it():
+def test_ball_below_subclassed_height_field_collides():
     class Terrain(gk.HeightField):
         pass
 
@@ -115,8 +115,8 @@ def test_a_ball_that_fell_through_the_ground_of_a_subclass_is_in_it():
 
 
 @pytest.mark.full
-def test_nothing_is_told_apart_by_the_name_of_its_class():
-    """``type(x).__name__`` may be shown; what a thing is, isinstance says."""
+def test_no_code_compares_class_names():
+    """Code may print ``type(x).__name__`` but must test types with isinstance."""
     compared, files = [], sorted(PACKAGE.rglob("*.py"))
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""The cache of machine code: which folders and files are used, which rights new ones get, and what is reported."""
+"""The folders and files of the machine code cache, their permissions, and the reports of refused paths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d._kernels import builder, decorators, files, store
 
@@ -20,7 +20,7 @@ OTHER_USER = 12345
 
 @pytest.fixture(autouse=True)
 def fresh_folder():
-    """Let every test determine the folder again."""
+    """Clear the cached choice of the folder before and after every test."""
     files.folder.cache_clear()
     yield
     files.folder.cache_clear()
@@ -28,7 +28,7 @@ def fresh_folder():
 
 @pytest.fixture(autouse=True)
 def places(monkeypatch, tmp_path) -> SimpleNamespace:
-    """Return the three folders that a cache may be in; nothing has been refused yet."""
+    """Return the three candidate folders of the cache, and clear the record of refused paths."""
     monkeypatch.setattr(files, "refused", {})
     monkeypatch.setattr(files.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("GJK3D_CACHE_DIR", str(tmp_path / "named"))
@@ -46,8 +46,8 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def give_to(monkeypatch, user: int, *paths: Path) -> None:
-    """Let the system report another owner of files and folders."""
+def set_owner(monkeypatch, user: int, *paths: Path) -> None:
+    """Patch the system calls so that they report another owner of the paths."""
     inodes = {path.stat().st_ino for path in paths}
 
     def owned(status: os.stat_result) -> os.stat_result:
@@ -58,7 +58,7 @@ def give_to(monkeypatch, user: int, *paths: Path) -> None:
     monkeypatch.setattr(os, "fstat", lambda descriptor: owned(real_fstat(descriptor)))
 
 
-def test_a_private_folder_and_one_that_is_not_made_yet_are_used(places, capfd):
+def test_private_and_missing_folders_are_used(places, capfd):
     assert folder() == places.named
     places.named.mkdir(0o755)
     assert folder() == places.named
@@ -67,7 +67,7 @@ def test_a_private_folder_and_one_that_is_not_made_yet_are_used(places, capfd):
 
 @pytest.mark.parametrize("subfolder", ["", "bitcode", "groups", "keys"])
 @pytest.mark.parametrize("open_mode", [0o777, 0o770, 0o707, 0o720])
-def test_an_older_cache_that_others_can_write_is_emptied_and_made_private(places, capfd, open_mode, subfolder):
+def test_older_cache_writable_by_others_is_emptied_and_private(places, capfd, open_mode, subfolder):
     (places.named / "bitcode").mkdir(parents=True)
     for name in ("0" * 32 + ".o", "0" * 32 + ".json", "sources.json", "build.lock", "bitcode/" + "0" * 64):
         (places.named / name).write_text("planted")
@@ -84,7 +84,7 @@ def test_an_older_cache_that_others_can_write_is_emptied_and_made_private(places
 
 
 @pytest.mark.parametrize(("open_mode", "content"), [(0o777, "thesis.txt"), (0o1777, "sources.json")])
-def test_a_shared_folder_is_refused_and_left_as_it_is(places, capfd, open_mode, content):
+def test_shared_folder_is_refused_and_left_unchanged(places, capfd, open_mode, content):
     places.named.mkdir()
     places.named.chmod(open_mode)
     (places.named / content).write_text("content")
@@ -94,7 +94,7 @@ def test_a_shared_folder_is_refused_and_left_as_it_is(places, capfd, open_mode, 
     assert_names(capfd.readouterr().err, str(places.named), f"{open_mode:o}", str(places.users), "GJK3D_CACHE_DIR")
 
 
-def test_an_empty_folder_that_others_can_write_is_refused_and_left_as_it_is(places, capfd):
+def test_empty_folder_writable_by_others_is_refused_unchanged(places, capfd):
     places.named.mkdir()
     places.named.chmod(0o777)
     assert folder() == places.users
@@ -104,7 +104,7 @@ def test_an_empty_folder_that_others_can_write_is_refused_and_left_as_it_is(plac
 
 @pytest.mark.parametrize("above", ["shared", "shared/mine"])
 @pytest.mark.parametrize("open_mode", [0o777, 0o707])
-def test_a_cache_that_others_can_replace_is_refused(places, capfd, monkeypatch, tmp_path, above, open_mode):
+def test_cache_that_others_can_replace_is_refused(places, capfd, monkeypatch, tmp_path, above, open_mode):
     cache = tmp_path / above / "named"
     cache.mkdir(0o700, parents=True)
     monkeypatch.setenv("GJK3D_CACHE_DIR", str(cache))
@@ -116,21 +116,21 @@ def test_a_cache_that_others_can_replace_is_refused(places, capfd, monkeypatch, 
 
 
 @pytest.mark.parametrize("above", ["shared", "shared/mine"])
-def test_a_cache_below_a_folder_of_another_user_is_refused(places, capfd, monkeypatch, tmp_path, above):
+def test_cache_below_folder_of_another_user_is_refused(places, capfd, monkeypatch, tmp_path, above):
     cache = tmp_path / above / "named"
     cache.mkdir(0o700, parents=True)
     monkeypatch.setenv("GJK3D_CACHE_DIR", str(cache))
-    (tmp_path / "shared").chmod(0o1777)  # its owner may replace what is in it
+    (tmp_path / "shared").chmod(0o1777)  # the sticky bit lets only owners replace entries
     assert folder() == cache
-    give_to(monkeypatch, OTHER_USER, tmp_path / "shared")
+    set_owner(monkeypatch, OTHER_USER, tmp_path / "shared")
     assert folder() == places.users
     assert_names(capfd.readouterr().err, str(cache), f"{tmp_path / 'shared'} belongs to user {OTHER_USER}")
-    give_to(monkeypatch, OTHER_USER, Path("/"))  # as in a container, where user 0 has another number
+    set_owner(monkeypatch, OTHER_USER, Path("/"))  # in a container, root can have another number
     assert folder() == cache
 
 
 @pytest.mark.parametrize("inside", ["", "inside"])
-def test_a_link_that_others_can_replace_is_refused(places, capfd, monkeypatch, tmp_path, inside):
+def test_link_that_others_can_replace_is_refused(places, capfd, monkeypatch, tmp_path, inside):
     (tmp_path / "private" / inside).mkdir(0o700, parents=True)
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o777)
@@ -148,30 +148,30 @@ def test_a_link_that_others_can_replace_is_refused(places, capfd, monkeypatch, t
     assert_names(capfd.readouterr().err, f"the link {link} belongs to user {OTHER_USER}")
 
 
-def test_a_folder_of_another_user_is_refused(places, capfd, monkeypatch):
+def test_folder_of_another_user_is_refused(places, capfd, monkeypatch):
     for place in (places.named, places.users):
         place.mkdir(0o700)
-    give_to(monkeypatch, OTHER_USER, places.named)
+    set_owner(monkeypatch, OTHER_USER, places.named)
     assert folder() == places.users
     assert_names(capfd.readouterr().err, str(places.named), str(OTHER_USER), str(places.users))
-    give_to(monkeypatch, OTHER_USER, places.users)
+    set_owner(monkeypatch, OTHER_USER, places.users)
     assert folder() == places.temporary
     places.temporary.mkdir(0o700)
-    give_to(monkeypatch, OTHER_USER, places.temporary)
+    set_owner(monkeypatch, OTHER_USER, places.temporary)
     assert not store._can_write(folder())
     assert {*files.refused} == {places.named, places.users, places.temporary}
 
 
-def test_a_subfolder_of_another_user_makes_a_cache_unusable(places, monkeypatch):
+def test_cache_with_subfolder_of_another_user_is_refused(places, monkeypatch):
     (places.named / "groups").mkdir(parents=True)
     monkeypatch.setattr(files.shutil, "rmtree", lambda path: os.listdir(path / "not permitted"))
-    give_to(monkeypatch, OTHER_USER, places.named / "groups")
+    set_owner(monkeypatch, OTHER_USER, places.named / "groups")
     assert folder() == places.users
 
 
-def test_a_folder_of_root_is_used(places, monkeypatch):
+def test_folder_of_root_is_used(places, monkeypatch):
     places.named.mkdir(0o755)
-    give_to(monkeypatch, 0, places.named, *places.named.parents)
+    set_owner(monkeypatch, 0, places.named, *places.named.parents)
     assert folder() == places.named
     monkeypatch.setattr(os, "geteuid", lambda: OTHER_USER)
     assert folder() == places.named
@@ -206,7 +206,7 @@ def test_new_files_and_folders_are_private(places, umask):
 
 
 @pytest.mark.parametrize("part", ["x.o", "x.json"])
-def test_a_file_that_others_can_write_is_refused_and_reported_once(places, capfd, part):
+def test_file_writable_by_others_is_refused_and_reported_once(places, capfd, part):
     path = places.named / "x.o"
     store.write_built(path, b"code", {"names": []})
     (places.named / part).chmod(0o620)
@@ -219,17 +219,17 @@ def test_a_file_that_others_can_write_is_refused_and_reported_once(places, capfd
     assert store.read(path).content == b"code"
 
 
-def test_a_file_of_another_user_is_refused_and_one_of_root_is_read(places, monkeypatch):
+def test_file_of_another_user_is_refused_and_of_root_is_read(places, monkeypatch):
     path = places.named / "x.o"
     store.write_built(path, b"code", {})
-    give_to(monkeypatch, 0, path)
+    set_owner(monkeypatch, 0, path)
     assert store.read(path).content == b"code"
-    give_to(monkeypatch, OTHER_USER, path)
+    set_owner(monkeypatch, OTHER_USER, path)
     assert store.read(path) is None
     assert str(OTHER_USER) in files.refused[path]
 
 
-def test_a_file_of_the_package_is_as_trusted_as_its_code(places, monkeypatch):
+def test_shipped_file_is_read_with_any_mode(places, monkeypatch):
     path = places.named / "x.o"
     store.write_built(path, b"code", {})
     path.chmod(0o666)
@@ -238,7 +238,7 @@ def test_a_file_of_the_package_is_as_trusted_as_its_code(places, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["names", "sizes", "check"])
-def test_a_damaged_description_of_an_object_is_not_read(places, name):
+def test_object_with_damaged_description_is_not_read(places, name):
     path = places.named / "x.o"
     store.write_built(path, b"code", {"names": ["gjk3d.poses:check_rows"], "sizes": [4]})
     description = json.loads(path.with_suffix(".json").read_text())
@@ -249,7 +249,7 @@ def test_a_damaged_description_of_an_object_is_not_read(places, name):
         assert store.read(path) is None
 
 
-def test_an_object_without_the_names_of_its_entries_is_built_again(places, monkeypatch):
+def test_object_without_entry_names_is_not_found(places, monkeypatch):
     path = places.named / store.object_name(store.machine(), store.cpu_level())
     monkeypatch.setattr(store, "folder", lambda: places.named)
     store.write_built(path, b"code", {"names": [], "sizes": [4]})
@@ -263,7 +263,7 @@ class Payload:
         return os.mkdir, ("planted",)
 
 
-def test_a_pickle_in_the_cache_is_not_loaded(places, monkeypatch, tmp_path):
+def test_pickle_in_cache_is_not_loaded(places, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     path = places.named / "bitcode" / ("0" * 64 + ".bc")
     files.write_file(path, pickle.dumps(Payload()))
@@ -276,12 +276,12 @@ def test_a_pickle_in_the_cache_is_not_loaded(places, monkeypatch, tmp_path):
 
 @pytest.fixture
 def guard(monkeypatch):
-    """Return the guard of numba's cache, which has seen no folder yet."""
+    """Return the guard of numba's cache with an empty record of folders."""
     monkeypatch.setattr(decorators, "_folders", {})
     return decorators._guard
 
 
-def test_numbas_cache_in_a_folder_that_others_can_write_is_dropped(places, guard):
+def test_numba_cache_writable_by_others_is_emptied(places, guard):
     guard(str(places.named))
     index = places.named / "x.nbi"
     index.write_text("kept")
@@ -294,19 +294,19 @@ def test_numbas_cache_in_a_folder_that_others_can_write_is_dropped(places, guard
     assert mode(places.named) == 0o700
 
 
-def test_numbas_cache_in_a_folder_of_another_user_is_refused(places, guard, monkeypatch):
+def test_numba_cache_of_another_user_is_refused(places, guard, monkeypatch):
     def chmod(path, mode, **named):
         raise PermissionError(path)
 
     places.named.mkdir(0o700)
-    give_to(monkeypatch, OTHER_USER, places.named)
+    set_owner(monkeypatch, OTHER_USER, places.named)
     monkeypatch.setattr(os, "chmod", chmod)
     for _ in range(2):
         with pytest.raises(PermissionError):
             guard(str(places.named))
 
 
-def test_the_refusals_are_described(places):
+def test_describe_lists_refused_folders(places):
     places.named.mkdir()
     (places.named / "shared.txt").touch()
     places.named.chmod(0o777)
@@ -316,7 +316,7 @@ def test_the_refusals_are_described(places):
     assert_names(refusal, str(places.named), "777")
 
 
-def test_the_bitcode_of_a_wheel_is_read_as_it_was_written(places):
+def test_bitcode_round_trips_through_a_file(places):
     code = builder.Bitcode([b"bitcode"], "wrappers", ["gjk3d.poses:check_rows"], ["symbol"])
     path = places.named / "x.bitcode"
     assert builder.read_group(path) is None

@@ -1,4 +1,4 @@
-"""Machine code reads objects by offset: the check at start, and Python in its place where the check fails."""
+"""Machine code reads Python objects by offset: the check of the offsets at start, and the fallback to Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ USUAL = ["object", "True", "builtin_function_or_method", "getset_descriptor"]
 
 
 def run(plant: str, **environment: str) -> tuple[str, list[str]]:
-    """Return the results of a fresh interpreter in which a fault is planted, and how its kernels run."""
+    """Run the queries in a fresh interpreter with an injected fault; return the results and the kernel modes."""
     done = subprocess.run(
         [sys.executable, "-c", plant + RESULTS], capture_output=True, text=True, timeout=600, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(gk.__file__).parents[1]), **environment},
@@ -43,7 +43,7 @@ def run(plant: str, **environment: str) -> tuple[str, list[str]]:
 
 
 @OBJECTS
-def test_objects_are_laid_out_as_documented():
+def test_objects_have_the_documented_layout():
     assert not calls.array_faults()
     assert not calls.object_faults()
 
@@ -56,11 +56,11 @@ def test_objects_are_laid_out_as_documented():
     ],
 )  # fmt: skip
 @OBJECTS
-def test_an_array_with_other_offsets_is_noticed(monkeypatch, name, wrong, fault):
-    if name == "SHAPE":  # an address that can be read, since the check reads the shape through it
+def test_wrong_array_offset_is_reported(monkeypatch, name, wrong, fault):
+    if name == "SHAPE":  # the check reads through this pointer, so it needs a readable address
         wrong = calls.DATA
     monkeypatch.setattr(calls, name, wrong)
-    assert any(fault in each for each in calls.array_faults())
+    assert any(fault in message for message in calls.array_faults())
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_an_array_with_other_offsets_is_noticed(monkeypatch, name, wrong, fault)
     ],
 )
 @OBJECTS
-def test_other_objects_with_other_offsets_are_noticed(monkeypatch, name, wrong, fault):
+def test_wrong_object_offset_is_reported(monkeypatch, name, wrong, fault):
     monkeypatch.setattr(calls, name, wrong)
-    assert any(fault in each for each in calls.object_faults())
+    assert any(fault in message for message in calls.object_faults())
 
 
-def test_a_free_threaded_python_has_no_machine_code(monkeypatch):
+def test_free_threaded_python_is_reported(monkeypatch):
     monkeypatch.setattr(calls.sysconfig, "get_config_var", lambda name: 1 if name == "Py_GIL_DISABLED" else None)
     assert "lock" in calls.array_faults()[0]
 
 
-def test_a_slot_has_its_offset():
+def test_offset_of_attribute_without_slot_raises():
     with pytest.raises(TypeError, match="shape"):
         calls.offset(np.ndarray, "shape")
 
@@ -103,7 +103,7 @@ def test_a_slot_has_its_offset():
     ],
     ids=["other objects", "arrays", "free-threaded"],
 )  # fmt: skip
-def test_python_computes_the_same_where_the_check_fails(plant, expected):
+def test_python_fallback_returns_equal_results(plant, expected):
     without_numba = "import importlib.util; importlib.util.find_spec = lambda name: None\n"
     results, kernels = run(without_numba + plant)
     usual_results, usual_kernels = run("")

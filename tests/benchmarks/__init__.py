@@ -1,7 +1,7 @@
-"""gjk3d beside coal, python-fcl, mujoco, pybullet and distance3d: ``python -m tests.benchmarks`` at the root."""
+"""Benchmarks of gjk3d and of other collision libraries: ``python -m tests.benchmarks`` at the root."""
 
 import sys
 from pathlib import Path
 
-# naive.py, strategies.py and peers.py are imported as the tests do, by their folder
+# the tests and the benchmarks import naive.py, strategies.py and peers.py from this folder
 sys.path.insert(0, str(Path(__file__).parents[1]))

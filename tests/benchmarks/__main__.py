@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks``: one interleaved run, one Markdown file."""
+"""``python -m tests.benchmarks``: run all competitors interleaved, and write one Markdown file."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run the benchmarks that the command line selects."""
     arguments = _arguments(given)
-    warnings.simplefilter("ignore")  # advice about the peers' own code
+    warnings.simplefilter("ignore")  # the peers emit warnings about their own code
     plan = QUICK if arguments.quick else Plan()
     if arguments.rounds:
         plan = Plan(arguments.rounds, plan.seconds, plan.batch_seconds, plan.most_seconds)

@@ -1,4 +1,4 @@
-"""Accuracy beside speed: every answer is held against gjk3d's certified interval, and a sample of those verified."""
+"""Accuracy of results: each is compared with gjk3d's certified interval, and a sample of the intervals is verified."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ import gjk3d as gk
 from .competitor import Competitor
 from .scenes import Scene
 
-WRONG = 1e-4  #: an error larger than this, relative to the pair's size, is a wrong answer
-SIGN = 1e-6  #: and so is a wrong sign or boolean of a pair farther from touching than this
-MANY = 0.01  #: a competitor wrong more often than this is no anchor
-SAMPLE = 1024  #: queries compared
-VERIFIED = 4  #: of them verified in rational arithmetic
+WRONG = 1e-4  #: a result is wrong if its error relative to the size of the pair exceeds this
+SIGN = 1e-6  #: signs and booleans count only for pairs farther from touching than this, relative to their size
+MANY = 0.01  #: a competitor with a larger share of wrong results is not an anchor
+SAMPLE = 1024  #: number of queries that are compared
+VERIFIED = 4  #: number of these queries that are verified in rational arithmetic
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The certified signed distances of a scene's first queries."""
+    """The certified signed distances of the first queries of a scene."""
 
     lower: Array
     upper: Array
     size: Array
-    verified: int  #: how many of VERIFIED rational arithmetic confirmed
+    verified: int  #: number of intervals that rational arithmetic confirmed, of VERIFIED
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """How right a competitor was."""
+    """The accuracy of a competitor."""
 
-    wrong: float  #: share of wrong answers
-    worst: float  #: largest error relative to the pair's size, NaN for booleans
-    points: float | None = None  #: share of nearest points off the shapes or apart by another distance
+    wrong: float  #: share of wrong results
+    worst: float  #: largest error relative to the size of the pair, NaN for booleans
+    points: float | None = None  #: share of nearest points that are off the shapes or at a wrong distance
 
     @property
     def right(self) -> bool:
-        """Whether it may be an anchor."""
+        """Return whether the competitor can be an anchor."""
         return self.wrong <= MANY
 
 
 def poses_of(scene: Scene, k: int) -> tuple[Array, Array]:
-    """Poses of A and B in one query."""
+    """Return the poses of A and B in a query."""
     return scene.poses_a[0 if scene.still else k], scene.poses_b[k]
 
 
 def reference(scene: Scene) -> Reference:
-    """Ask gjk3d one by one, at its promised width."""
+    """Return the certified distances of single calls of gjk3d at full accuracy."""
     count = min(SAMPLE, len(scene))
     used = sorted({i for k in range(count) for i in scene.pair(k)})
     built = {i: build(scene.specs[i]) for i in used}
@@ -67,7 +67,7 @@ def reference(scene: Scene) -> Reference:
 
 
 def judge(competitor: Competitor, question: str, run: Any, truth: Reference) -> Judgement:
-    """Compare a competitor's answers to the first queries with the certified intervals."""
+    """Compare a competitor's results of the first queries with the certified intervals."""
     count = min(len(truth.size), competitor.most)
     count -= count % competitor.scene.block
     values = competitor.values(question, run(count))
@@ -78,7 +78,7 @@ def judge(competitor: Competitor, question: str, run: Any, truth: Reference) -> 
     if question == "distance":
         values, lower, upper = (np.maximum(x, 0.0) for x in (values, lower, upper))
     error = np.maximum(np.maximum(lower - values, values - upper), 0.0) / size
-    bad = ~(error <= WRONG)  # NaN is wrong
+    bad = ~(error <= WRONG)  # also true for NaN
     if question == "depth":
         bad |= ((values > 0.0) != (lower > 0.0)) & clear
     worst = float(np.max(np.where(np.isnan(error), np.inf, error)))
@@ -87,18 +87,18 @@ def judge(competitor: Competitor, question: str, run: Any, truth: Reference) -> 
 
 
 def _points_off(competitor: Competitor, distances: Array, size: Array) -> float | None:
-    """Share of queries, of pairs apart, whose nearest points are off a shape or as far apart as they should not be."""
-    apart = np.flatnonzero(distances > SIGN * size)[:32]
-    found = competitor.points(int(apart[-1]) + 1)
-    if found is None:
+    """Return the share of separated queries whose nearest points are off a shape or at a wrong distance."""
+    separated = np.flatnonzero(distances > SIGN * size)[:32]
+    points = competitor.points(int(separated[-1]) + 1)
+    if points is None:
         return None
     scene, bad = competitor.scene, 0
-    for k in apart:
-        p, q = found[0][k], found[1][k]
+    for k in separated:
+        p, q = points[0][k], points[1][k]
         good = abs(np.linalg.norm(q - p) - distances[k]) <= WRONG * size[k]
         for point, index, pose in zip((p, q), scene.pair(k), poses_of(scene, k), strict=True):
             if good:
                 shape = build(scene.specs[index])
                 good = gk.distance(gk.Point(point), shape, None, pose).distance <= WRONG * size[k]
         bad += not good
-    return bad / len(apart)
+    return bad / len(separated)

@@ -1,7 +1,7 @@
-"""``python -m tests.benchmarks.beyond``: contacts, times of impact, rays and hulls, beside the peers that have them.
+"""``python -m tests.benchmarks.beyond``: contacts, times of impact, rays and hulls, compared with peers that have them.
 
-CPU time a question, medians over rounds in which all take turns. python-fcl's conservative advancement runs on its
-`Convex` and on its `BVHModel`; an answer off the truth by more than 1e-3 of the motion is said to be wrong.
+The table has the CPU time of a query, the median over interleaved rounds. python-fcl's conservative advancement runs on
+its `Convex` and on its `BVHModel`. A time of impact is wrong if its error exceeds 1e-3 of the motion.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import gjk3d as gk
 
 from .table_file import table_parser, write_table
 
-HULL = 130_000  #: points of a hull
+HULL = 130_000  #: number of points of a hull
 Task = tuple[str, int, Callable[[], Any]]
 
 
 def sphere_points(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Points on a unit sphere, whose hull has them all as vertices."""
+    """Return random points on the unit sphere, all of which are vertices of their hull."""
     points = rng.normal(size=(count, 3))
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
 def medians(tasks: list[Task], rounds: int) -> dict[str, float]:
-    """Microseconds of CPU time a question, each task once a round."""
+    """Return the microseconds of CPU time of a query for each task, the median over interleaved rounds."""
     spent: dict[str, list[float]] = {name: [] for name, _, _ in tasks}
     for _, _, task in tasks:
         task()
@@ -43,7 +43,7 @@ def medians(tasks: list[Task], rounds: int) -> dict[str, float]:
 
 
 def contacts(rng: np.random.Generator, rounds: int) -> list[str]:
-    """Two boxes, face on face and at random, against their signed distance."""
+    """Return the rows for contacts of two boxes, face on face and at random poses."""
     a, b, count = gk.Box((1, 1, 1)), gk.Box((1, 0.8, 0.6)), 20_000
     lines = []
     for what in ("face on face", "random"):
@@ -55,7 +55,7 @@ def contacts(rng: np.random.Generator, rounds: int) -> list[str]:
         else:
             poses[:, :3, 3] = rng.uniform(-0.7, 0.7, (count, 3))
         poses[:, :3, :3] = turns.as_matrix()
-        told = medians(
+        times = medians(
             [
                 ("distance", count, lambda p=poses: gk.signed_distance(a, b, None, p)),
                 ("contact", count, lambda p=poses: gk.contact(a, b, None, p)),
@@ -63,36 +63,36 @@ def contacts(rng: np.random.Generator, rounds: int) -> list[str]:
             ],
             rounds,
         )
-        ratio = told["contact"] / told["distance"]
+        ratio = times["contact"] / times["distance"]
         lines.append(
-            f"| contact of two boxes, {what} | {told['contact']:.2f} | signed_distance | {ratio:.1f} x its cost |"
+            f"| contact of two boxes, {what} | {times['contact']:.2f} | signed_distance | {ratio:.1f} x its cost |"
         )
-        lines.append(f"| the same | {told['contact']:.2f} | coal, collide and contact patch | {told['coal']:.2f} |")
+        lines.append(f"| the same | {times['contact']:.2f} | coal, collide and contact patch | {times['coal']:.2f} |")
     return lines
 
 
 def coal_patches(poses: np.ndarray) -> Callable[[], None]:
-    """The same boxes in coal, pose objects, requests and results prepared; a patch where they overlap."""
+    """Return a loop that computes coal's contact patches of the same boxes, with prepared objects."""
     import coal
 
     a, b, still = coal.Box(1, 1, 1), coal.Box(1, 0.8, 0.6), coal.Transform3s()
     transforms = [coal.Transform3s(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses]
     request, wanted = coal.CollisionRequest(), coal.ContactPatchRequest()
     request.enable_contact = True
-    met, patches = coal.CollisionResult(), coal.ContactPatchResult()
+    collisions, patches = coal.CollisionResult(), coal.ContactPatchResult()
 
     def run() -> None:
         for at in transforms:
-            met.clear()
-            if coal.collide(a, still, b, at, request, met):
+            collisions.clear()
+            if coal.collide(a, still, b, at, request, collisions):
                 patches.clear()
-                coal.computeContactPatch(a, still, b, at, met, wanted, patches)
+                coal.computeContactPatch(a, still, b, at, collisions, wanted, patches)
 
     return run
 
 
 def impacts(rng: np.random.Generator, rounds: int) -> list[str]:
-    """Two hulls, one flying and turning, one question at a time from Python and a stack, against python-fcl."""
+    """Return the rows for times of impact of a moving hull and a fixed hull, single and stacked."""
     return [line for size in (32, 1000) for line in _impacts(rng, rounds, size)]
 
 
@@ -107,28 +107,28 @@ def _impacts(rng: np.random.Generator, rounds: int, size: int) -> list[str]:
     truth = float(gk.time_of_impact(a, b, motion).time[1])
     many, count = gk.Motion(np.tile(start, (500, 1, 1)), (6, 0.3, 0), rng.normal(size=(500, 3))), 20
     convex, mesh = (Advancement(kind, hulls, motion) for kind in (_convex, _mesh))
-    told = medians(
+    times = medians(
         [
             ("one", count, lambda: [gk.time_of_impact(a, b, motion) for _ in range(count)]),
             ("stack", 500, lambda: gk.time_of_impact(a, b, many)),
-            ("convex", count, lambda: [convex.ask() for _ in range(count)]),
-            ("mesh", count, lambda: [mesh.ask() for _ in range(count)]),
+            ("convex", count, lambda: [convex.solve() for _ in range(count)]),
+            ("mesh", count, lambda: [mesh.solve() for _ in range(count)]),
         ],
         rounds,
     )
     lines = []
-    for name, peer, found in (("convex", "Convex", convex.ask()), ("mesh", "BVHModel", mesh.ask())):
-        verdict = "right" if abs(found - truth) < 1e-3 else f"wrong: {found:.4f} for {truth:.4f}"
+    for name, peer, result in (("convex", "Convex", convex.solve()), ("mesh", "BVHModel", mesh.solve())):
+        verdict = "right" if abs(result - truth) < 1e-3 else f"wrong: {result:.4f} for {truth:.4f}"
         lines.append(
-            f"| impact of hulls of {size} vertices, one / in a stack | {told['one']:.1f} / {told['stack']:.1f} "
-            f"| python-fcl {peer}, {told[name]:.1f}, {verdict} "
-            f"| {told[name] / told['one']:.1f} / {told[name] / told['stack']:.1f} x faster |"
+            f"| impact of hulls of {size} vertices, one / in a stack | {times['one']:.1f} / {times['stack']:.1f} "
+            f"| python-fcl {peer}, {times[name]:.1f}, {verdict} "
+            f"| {times[name] / times['one']:.1f} / {times[name] / times['stack']:.1f} x faster |"
         )
     return lines
 
 
 class Advancement:
-    """python-fcl's conservative advancement of the same motion, its objects made beforehand."""
+    """python-fcl's conservative advancement of the same motion, with prepared objects."""
 
     def __init__(self, kind: Callable[[Any], Any], hulls: list[Any], motion: gk.Motion) -> None:
         import fcl
@@ -141,8 +141,8 @@ class Advancement:
         )
         self.fcl = fcl
 
-    def ask(self) -> float:
-        """Return the time it finds."""
+    def solve(self) -> float:
+        """Return the computed time of impact."""
         result = self.fcl.ContinuousCollisionResult()
         return float(self.fcl.continuousCollide(self.one, self.last, self.two, self.still, self.request, result))
 
@@ -165,19 +165,19 @@ def _mesh(hull: Any) -> Any:
 
 
 def rays(rng: np.random.Generator, rounds: int) -> list[str]:
-    """Stacks of rays, about half of which hit."""
+    """Return the rows for stacks of rays, about half of which hit."""
     count = 200_000
     origins = sphere_points(rng, count) * 3
     directions = -origins + rng.normal(size=(count, 3)) * 0.8
     shapes = {"a box": gk.Box((1, 1, 1)), "a sphere": gk.Sphere(1), "a cylinder": gk.Cylinder(0.5, 1)}
     shapes["a hull of 100 vertices"] = gk.ConvexHull(sphere_points(rng, 100))
     tasks = [(name, count, lambda s=shape: gk.raycast(s, origins, directions)) for name, shape in shapes.items()]
-    told = medians(tasks, rounds)
-    return [f"| rays against {name} | {us:.2f} | | {1 / us:.1f} million a second |" for name, us in told.items()]
+    times = medians(tasks, rounds)
+    return [f"| rays against {name} | {us:.2f} | | {1 / us:.1f} million a second |" for name, us in times.items()]
 
 
 def hulls(rng: np.random.Generator, rounds: int) -> list[str]:
-    """Hulls built from many points and asked for one distance, beside Qhull on the same points."""
+    """Return the rows for hulls of many points with a first distance, compared with Qhull on the same points."""
     unit = sphere_points(rng, HULL)
     side = round(np.sqrt(HULL))
     turn, polar = 2 * np.pi * np.arange(side) / side, np.linspace(0, np.pi, side + 2)[1:-1, None]
@@ -193,7 +193,7 @@ def hulls(rng: np.random.Generator, rounds: int) -> list[str]:
     pose[:3, 3] = 3, 1, 2
     lines = []
     for name, points in clouds.items():
-        told = medians(
+        times = medians(
             [
                 ("gjk3d", 1, lambda p=points: gk.distance(gk.ConvexHull(p), box, None, pose)),
                 ("Qhull", 1, lambda p=points: ConvexHull(p)),
@@ -201,12 +201,12 @@ def hulls(rng: np.random.Generator, rounds: int) -> list[str]:
             min(rounds, 3),
         )
         title = f"a hull of {len(points)} points {name}, and its first distance"
-        lines.append(f"| {title} | {told['gjk3d']:.0f} | scipy's hull alone {told['Qhull']:.0f} | |")
+        lines.append(f"| {title} | {times['gjk3d']:.0f} | scipy's hull alone {times['Qhull']:.0f} | |")
     return lines
 
 
 def main(given: list[str] | None = None) -> int:
-    """Print the table."""
+    """Write the table."""
     parser = table_parser("tests.benchmarks.beyond", __doc__, 15)
     arguments = parser.parse_args(given)
     rng = np.random.default_rng(0)

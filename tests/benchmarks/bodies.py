@@ -1,9 +1,9 @@
-"""``python -m tests.benchmarks.bodies``: meshes, ground, voxels and clouds against convex shapes, beside the peers.
+"""``python -m tests.benchmarks.bodies``: meshes, ground, voxels and clouds with convex shapes, compared with peers.
 
-CPU time a question as a caller in Python meets it, medians over rounds in which all take turns. coal and python-fcl
-have their models, transforms, requests and results prepared; gjk3d takes 4x4 matrices, one a call, 64 or all 512.
-Shapes lie about the surface, so that about half of them meet it. Answers are held against each other in the same run:
-the share of booleans that differ from gjk3d's, and the largest difference of distances, in units of the body.
+The table has the CPU time of a query from Python, the median over interleaved rounds. coal and python-fcl have prepared
+models, transforms, requests and results. gjk3d takes 4x4 matrices: one per call, 64, or all 512. The convex shapes are
+near the surface, so that about half of them collide. The table also has the differences from gjk3d's results: the
+share of booleans, and the largest difference of distances, in units of the body.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .meshes import coal_lists, in_coal, in_fcl
 from .table_file import table_parser, write_table
 
 COUNT = 512  #: poses of a repetition
-FEW = 64  #: poses of a short stack, in which what surrounds the kernel weighs more
+FEW = 64  #: poses of a short stack, in which the overhead of a call weighs more
 STACKS = ("short stacks", "stack")
 
 
 class Host(NamedTuple):
-    """A body, the same in coal and python-fcl where they have it, and points and normals of its surface."""
+    """A non-convex body, its models in coal and python-fcl where they exist, and points and normals of its surface."""
 
     name: str
     ours: Any
@@ -41,7 +41,7 @@ class Host(NamedTuple):
 
 
 class Guest(NamedTuple):
-    """A convex shape, the same of the peers, and about how far it reaches."""
+    """A convex shape, its models in the peers, and its approximate reach."""
 
     name: str
     ours: gk.Shape
@@ -51,7 +51,7 @@ class Guest(NamedTuple):
 
 
 def bumpy(count: int) -> trimesh.Trimesh:
-    """A ball with dents, closed, of about so many triangles."""
+    """Return a closed ball with dents, of about this many triangles."""
     rings = max(int((count / 4) ** 0.5), 4)
     u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 2 * rings, False), np.linspace(0, np.pi, rings + 1)[1:-1])
     way = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1).reshape(-1, 3)
@@ -71,14 +71,14 @@ def bumpy(count: int) -> trimesh.Trimesh:
 
 
 def of_mesh(name: str, mesh: trimesh.Trimesh) -> Host:
-    """A mesh and its peers."""
+    """Return the models of a mesh."""
     points, faces = trimesh.sample.sample_surface(mesh, COUNT, seed=1)
     ours = gk.Mesh(mesh.vertices, mesh.faces)
     return Host(name, ours, in_coal(coal_lists(mesh)), in_fcl(mesh), points, mesh.face_normals[faces])
 
 
 def ground() -> Host:
-    """A height field of 200 x 200; coal's has its origin in the middle, its rows along y."""
+    """Return a height field of 200 x 200. Coal's has its origin in the middle and its rows along y."""
     rng = np.random.default_rng(2)
     nx = 200
     x = np.linspace(-1, 1, nx)
@@ -92,12 +92,12 @@ def ground() -> Host:
 
 
 def octree(points: np.ndarray, pitch: float) -> Any:
-    """Coal's octree of cubes round points; None where it is built without."""
+    """Return coal's octree of cubes at the points, or None if coal is built without octrees."""
     return coal.makeOctree(np.ascontiguousarray(points), pitch) if coal.WITH_OCTOMAP else None
 
 
 def voxels(count: int) -> Host:
-    """A grid of cubes of which one in ten is solid."""
+    """Return a grid in which a tenth of the cubes are occupied."""
     rng, pitch = np.random.default_rng(3), 2.0 / count
     solid = rng.random((count, count, count)) < 0.1
     middles = (np.argwhere(solid) + 0.5) * pitch - 1.0
@@ -109,7 +109,7 @@ def voxels(count: int) -> Host:
 
 
 def cloud(count: int) -> Host:
-    """Points on a ball with dents; the peer's are cubes."""
+    """Return points on a ball with dents, which are cubes in coal."""
     points = bumpy(2 * count).vertices
     rng = np.random.default_rng(4)
     pitch = 2.0 / count**0.5
@@ -121,7 +121,7 @@ def cloud(count: int) -> Host:
 
 
 def guests(size: float) -> list[Guest]:
-    """Convex shapes of about a size."""
+    """Return convex shapes of about this size."""
     points = size * sphere_points(np.random.default_rng(5), 32)
     hull = gk.ConvexHull(points)
     many = coal.StdVec_Vec3s()
@@ -137,7 +137,7 @@ def guests(size: float) -> list[Guest]:
 
 
 def poses_about(host: Host, guest: Guest) -> np.ndarray:
-    """Poses outside of the surface, about half of them so near that the two meet."""
+    """Return poses outside of the surface, about half of which collide."""
     rng = np.random.default_rng(6)
     poses = np.tile(np.eye(4), (COUNT, 1, 1))
     poses[:, :3, :3] = Rotation.random(COUNT, random_state=7).as_matrix()
@@ -145,11 +145,11 @@ def poses_about(host: Host, guest: Guest) -> np.ndarray:
     return poses
 
 
-def ask_coal(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[Any]]]:
-    """Pose by pose."""
-    one = coal.Transform3s()
-    others = [coal.Transform3s(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses]
-    few, far, met, apart = (
+def coal_loops(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[Any]]]:
+    """Return coal's loops over the poses by query."""
+    still = coal.Transform3s()
+    transforms = [coal.Transform3s(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses]
+    few, far, collisions, distances = (
         coal.CollisionRequest(),
         coal.DistanceRequest(),
         coal.CollisionResult(),
@@ -157,38 +157,44 @@ def ask_coal(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[A
     )
     few.enable_contact = False
 
-    def collide(two: Any) -> bool:
-        met.clear()
-        return bool(coal.collide(a, one, b, two, few, met))
+    def collide(transform: Any) -> bool:
+        collisions.clear()
+        return bool(coal.collide(a, still, b, transform, few, collisions))
 
-    def distance(two: Any) -> float:
-        apart.clear()
-        return float(coal.distance(a, one, b, two, far, apart))
+    def distance(transform: Any) -> float:
+        distances.clear()
+        return float(coal.distance(a, still, b, transform, far, distances))
 
-    return {"boolean": lambda: [collide(two) for two in others], "distance": lambda: [distance(two) for two in others]}
-
-
-def ask_fcl(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[Any]]]:
-    """Pose by pose."""
-    one = fcl.CollisionObject(a, fcl.Transform())
-    others = [fcl.CollisionObject(b, fcl.Transform(p[:3, :3], p[:3, 3])) for p in poses]
-
-    def collide(two: Any) -> bool:
-        return bool(fcl.collide(one, two, fcl.CollisionRequest(), fcl.CollisionResult()) > 0)
-
-    def distance(two: Any) -> float:
-        return float(fcl.distance(one, two, fcl.DistanceRequest(), fcl.DistanceResult()))
-
-    return {"boolean": lambda: [collide(two) for two in others], "distance": lambda: [distance(two) for two in others]}
+    return {
+        "boolean": lambda: [collide(transform) for transform in transforms],
+        "distance": lambda: [distance(transform) for transform in transforms],
+    }
 
 
-def asked(host: Host, guest: Guest, poses: np.ndarray) -> dict[str, dict[str, Callable[[], Any]]]:
-    """All who answer, and what they do for each question."""
-    a, b, each, parts = host.ours, guest.ours, list(poses), poses.reshape(-1, FEW, 4, 4)
-    found: dict[str, dict[str, Callable[[], Any]]] = {
+def fcl_loops(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[Any]]]:
+    """Return python-fcl's loops over the poses by query."""
+    still = fcl.CollisionObject(a, fcl.Transform())
+    objects = [fcl.CollisionObject(b, fcl.Transform(p[:3, :3], p[:3, 3])) for p in poses]
+
+    def collide(moving: Any) -> bool:
+        return bool(fcl.collide(still, moving, fcl.CollisionRequest(), fcl.CollisionResult()) > 0)
+
+    def distance(moving: Any) -> float:
+        return float(fcl.distance(still, moving, fcl.DistanceRequest(), fcl.DistanceResult()))
+
+    return {
+        "boolean": lambda: [collide(moving) for moving in objects],
+        "distance": lambda: [distance(moving) for moving in objects],
+    }
+
+
+def library_loops(host: Host, guest: Guest, poses: np.ndarray) -> dict[str, dict[str, Callable[[], Any]]]:
+    """Return the loops of each library by query."""
+    a, b, single_poses, parts = host.ours, guest.ours, list(poses), poses.reshape(-1, FEW, 4, 4)
+    loops: dict[str, dict[str, Callable[[], Any]]] = {
         "gjk3d": {
-            "boolean": lambda: [gk.collide(a, b, None, p) for p in each],
-            "distance": lambda: [gk.distance(a, b, None, p).distance for p in each],
+            "boolean": lambda: [gk.collide(a, b, None, p) for p in single_poses],
+            "distance": lambda: [gk.distance(a, b, None, p).distance for p in single_poses],
         },
         "short stacks": {
             "boolean": lambda: np.concatenate([gk.collide(a, b, None, few) for few in parts]),
@@ -200,44 +206,44 @@ def asked(host: Host, guest: Guest, poses: np.ndarray) -> dict[str, dict[str, Ca
         },
     }
     if host.in_coal is not None:
-        found["coal"] = ask_coal(host.in_coal, guest.in_coal, poses)
+        loops["coal"] = coal_loops(host.in_coal, guest.in_coal, poses)
         if isinstance(host.in_coal, coal.HeightFieldOBBRSS):
-            del found["coal"]["distance"]  # coal has none
+            del loops["coal"]["distance"]  # coal has no distance of height fields
     if host.in_fcl is not None and guest.in_fcl is not None:
-        found["python-fcl"] = ask_fcl(host.in_fcl, guest.in_fcl, poses)
-    return found
+        loops["python-fcl"] = fcl_loops(host.in_fcl, guest.in_fcl, poses)
+    return loops
 
 
-def differs(question: str, ours: np.ndarray, theirs: np.ndarray) -> float:
-    """The share of other booleans, or the largest difference of distances of what is apart."""
+def difference(question: str, ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Return the share of different booleans, or the largest difference of distances of separated pairs."""
     if question == "boolean":
         return float((ours != theirs).mean())
     return float(np.abs(ours - np.maximum(theirs, 0.0))[ours > 0].max(initial=0.0))
 
 
 def rows(host: Host, size: float, rounds: int) -> Iterator[str]:
-    """The table's rows of one body."""
+    """Yield the table rows of a body."""
     for guest in guests(size):
         poses = poses_about(host, guest)
-        who = asked(host, guest, poses)
+        who = library_loops(host, guest, poses)
         for question in ("boolean", "distance"):
-            able = {name: ask[question] for name, ask in who.items() if question in ask}
-            answers = {name: np.array(ask(), dtype=float) for name, ask in able.items()}
+            runs = {name: loops[question] for name, loops in who.items() if question in loops}
+            answers = {name: np.array(run(), dtype=float) for name, run in runs.items()}
             assert all((answers["gjk3d"] == answers[stack]).all() for stack in STACKS)
-            told = medians([(name, COUNT, ask) for name, ask in able.items()], rounds)
-            peers = [name for name in told if name != "gjk3d" and name not in STACKS]
-            off = [f"{differs(question, answers['gjk3d'], answers[name]):.1g}" for name in peers]
-            ratio = min((told[name] for name in peers), default=0.0) / told["gjk3d"]
+            spent = medians([(name, COUNT, run) for name, run in runs.items()], rounds)
+            peers = [name for name in spent if name != "gjk3d" and name not in STACKS]
+            off = [f"{difference(question, answers['gjk3d'], answers[name]):.1g}" for name in peers]
+            ratio = min((spent[name] for name in peers), default=0.0) / spent["gjk3d"]
             best = f"{ratio:.{2 if ratio < 99.5 else 3}g}x" if peers else ""
             times = ("gjk3d", *STACKS, "coal", "python-fcl")
-            cells = [f"{told[name]:.1f}" if name in told else "" for name in times]
-            gains = ", ".join(f"{told['gjk3d'] / told[stack]:.2g}x" for stack in STACKS)
+            cells = [f"{spent[name]:.1f}" if name in spent else "" for name in times]
+            gains = ", ".join(f"{spent['gjk3d'] / spent[stack]:.2g}x" for stack in STACKS)
             cells += [best, gains, ", ".join(off)]
             yield f"| {host.name}, {guest.name} | {question} | {' | '.join(cells)} |"
 
 
 def hosts(largest: int) -> Iterator[Callable[[], Host]]:
-    """All bodies up to a size."""
+    """Yield functions that build the bodies up to a size."""
     yield lambda: of_mesh("torus of 256", trimesh.creation.torus(1.0, 0.3, major_sections=16, minor_sections=8))
     for count in (10**3, 10**4, 10**5, 10**6):
         if count <= largest:
@@ -250,7 +256,7 @@ def hosts(largest: int) -> Iterator[Callable[[], Host]]:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Write a Markdown table."""
+    """Write the Markdown table."""
     parser = table_parser("tests.benchmarks.bodies", __doc__, 7)
     parser.add_argument("--largest", type=int, default=10**5, help="triangles and points, up to a million")
     parser.add_argument("--size", type=float, default=0.3, help="of the convex shapes; the bodies are about 2")

@@ -1,9 +1,9 @@
-"""``python -m tests.benchmarks.clash``: an assembly of 2 000 parts, 1 million triangles, some 5 000 close pairs.
+"""``python -m tests.benchmarks.clash``: an assembly of 2 000 parts, 1 million triangles, about 5 000 close pairs.
 
-Rings, nuts and balls of some 500 triangles each stand turned at random on a lattice, so close that neighbours cross,
-come within the clearance or miss each other. `gjk3d.clash.check` says what each pair is, how deep or how far; the
-manager of trimesh, over python-fcl, says which surfaces meet. CPU time and wall time of the whole, trees and hulls
-included, and what each says; where both answer, they agree, or the run stops.
+Rings, nuts and balls of about 500 triangles each stand with random rotations on a lattice. Neighbours intersect, come
+within the clearance or are farther away. `gjk3d.clash.check` returns the kind and the depth or distance of each pair.
+The manager of trimesh, which uses python-fcl, returns the pairs whose surfaces intersect. The table has the CPU time,
+the wall time, both with the trees and hulls, and the results. The run stops if the results of the two disagree.
 
 With ``--findings`` it measures memory instead: cubes on a lattice, each close to 26 others, written as JSON lines.
 """
@@ -27,12 +27,12 @@ from gjk3d.clash import Assembly, Report, check
 from gjk3d.clash.formats import LineWriter
 
 GRID = (10, 10, 20)
-SPACING = 1.98  #: so that some 5 000 pairs come within the clearance by their boxes
+SPACING = 1.98  #: puts the boxes of about 5 000 pairs within the clearance
 CLEARANCE = 0.05
 
 
 def assembly(grid: tuple[int, int, int] = GRID, seed: int = 11) -> dict[str, trimesh.Trimesh]:
-    """The parts by name: a third each of rings, nuts and balls."""
+    """Return the parts by name, a third each of rings, nuts and balls."""
     rng = np.random.default_rng(seed)
     kinds = {
         "ring": trimesh.creation.torus(0.8, 0.25, major_sections=26, minor_sections=10),
@@ -51,13 +51,13 @@ def assembly(grid: tuple[int, int, int] = GRID, seed: int = 11) -> dict[str, tri
 
 
 def by_gjk3d(parts: dict[str, trimesh.Trimesh], workers: int) -> Report:
-    """All that `gjk3d clash` does, short of reading and writing files."""
+    """Return the report of `gjk3d clash`, without reading and writing files."""
     meshes = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in parts.items()}
     return check(Assembly.of(meshes, "mm"), CLEARANCE, workers=workers)
 
 
 def by_trimesh(parts: dict[str, trimesh.Trimesh]) -> set[tuple[str, str]]:
-    """Which surfaces meet: what a script with trimesh and python-fcl finds."""
+    """Return the pairs whose surfaces intersect, as a script with trimesh and python-fcl computes them."""
     manager = trimesh.collision.CollisionManager()
     for name, mesh in parts.items():
         manager.add_object(name, mesh)
@@ -66,19 +66,19 @@ def by_trimesh(parts: dict[str, trimesh.Trimesh]) -> set[tuple[str, str]]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Return the answer, the CPU time and the wall time."""
+    """Return the result, the CPU time and the wall time of a call."""
     cpu, wall = time.process_time(), time.perf_counter()
     answer = work()
     return answer, time.process_time() - cpu, time.perf_counter() - wall
 
 
 def compare(grid: tuple[int, int, int]) -> None:
-    """Print a Markdown table."""
+    """Print the Markdown table."""
     by_gjk3d(assembly((2, 2, 2)), 1)  # compiles
     parts = assembly(grid)
-    (report, *cost), (both, *cost_of_two) = (timed(lambda w=w: by_gjk3d(parts, w)) for w in (1, 2))
+    (report, *cost), (report_of_two, *cost_of_two) = (timed(lambda w=w: by_gjk3d(parts, w)) for w in (1, 2))
     meeting, *cost_of_trimesh = timed(lambda: by_trimesh(parts))
-    assert report.clashes == both.clashes
+    assert report.clashes == report_of_two.clashes
     hit = {(min(c.a, c.b), max(c.a, c.b)) for c in report.clashes if c.kind == "hard"}
     inside = {(min(c.a, c.b), max(c.a, c.b)) for c in report.clashes if c.kind == "contained"}
     assert meeting <= hit | inside, sorted(meeting - hit - inside)[:5]
@@ -95,7 +95,7 @@ def compare(grid: tuple[int, int, int]) -> None:
 
 
 def stream(side: int, path: str) -> None:
-    """Print how much memory many findings take that are written as they are found."""
+    """Print the peak of memory of a check that writes its many findings one by one."""
     surface = gk.Box((1.0, 1.0, 1.0)).surface()
     places = np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     parts = {f"cube {k}": gk.Mesh(surface.vertices + 1.01 * place, surface.faces) for k, place in enumerate(places)}
@@ -117,12 +117,12 @@ def stream(side: int, path: str) -> None:
 
 
 def _peak() -> float:
-    """Most resident memory so far, in MB."""
+    """Return the peak of resident memory so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run the benchmark that the command line selects."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.clash", description=__doc__)
     parser.add_argument("--grid", type=int, nargs=3, default=GRID, metavar="N", help="parts along x, y, z")
     parser.add_argument("--findings", metavar="FILE", help="measure memory; write the findings there")

@@ -1,4 +1,4 @@
-"""coal: a functor prepared for each pair, transforms built beforehand, one request and one result reused."""
+"""coal: a functor prepared for each pair, prepared transforms, and one reused request and result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scenes import Scene
 
 
 class Coal(Competitor):
-    """Cold: every query starts from nothing."""
+    """coal with cold queries, which use no guess from the last query."""
 
     name = "coal"
     module = "coal"
@@ -23,7 +23,7 @@ class Coal(Competitor):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self.shapes = [coal_shape(spec) for spec in scene.specs]
-        self.kept: dict[Any, Any] = {}
+        self.functors: dict[Any, Any] = {}
         many = range(self.most)
         transforms_b = [_transform(scene.poses_b[k]) for k in many]
         first = _transform(scene.poses_a[0])
@@ -34,10 +34,10 @@ class Coal(Competitor):
     def _prepared(self, question: str) -> tuple[Any, Any]:
         if question == "boolean":
             request, result = coal.CollisionRequest(), coal.CollisionResult()
-            request.enable_contact = False  # it is on by default, and measures depth
+            request.enable_contact = False  # contacts are on by default, and compute the depth
         else:
             request, result = coal.DistanceRequest(), coal.DistanceResult()
-            request.enable_signed_distance = question == "depth"  # without it overlap is told, not measured
+            request.enable_signed_distance = question == "depth"  # without it, overlaps are reported without a depth
         if self.warm:
             request.gjk_initial_guess = coal.GJKInitialGuess.CachedGuess
         return request, result
@@ -45,9 +45,9 @@ class Coal(Competitor):
     def _functor(self, question: str, i: int, j: int) -> Any:
         kind = coal.ComputeCollision if question == "boolean" else coal.ComputeDistance
         key = (kind, i, j)
-        if key not in self.kept:
-            self.kept[key] = kind(self.shapes[i], self.shapes[j])
-        return self.kept[key]
+        if key not in self.functors:
+            self.functors[key] = kind(self.shapes[i], self.shapes[j])
+        return self.functors[key]
 
     def loop(self, question: str) -> Loop:
         request, result = self._prepared(question)
@@ -57,19 +57,19 @@ class Coal(Competitor):
 
             def run_pairs(n: int) -> list[Any]:
                 answers = []
-                for ask, ta, tb in queries[:n]:
+                for functor, ta, tb in queries[:n]:
                     clear()
-                    answers.append(ask(ta, tb, request, result))
+                    answers.append(functor(ta, tb, request, result))
                 return answers
 
             return run_pairs
-        ask, update, warm = self._functor(question, 0, 1), request.updateGuess, self.warm
+        functor, update, warm = self._functor(question, 0, 1), request.updateGuess, self.warm
 
         def run(n: int) -> list[Any]:
             answers = []
             for ta, tb in transforms[:n]:
                 clear()
-                answers.append(ask(ta, tb, request, result))
+                answers.append(functor(ta, tb, request, result))
                 if warm:
                     update(result)
             return answers
@@ -78,16 +78,16 @@ class Coal(Competitor):
 
     def points(self, count: int) -> tuple[Array, Array]:
         request, result = self._prepared("distance")
-        found = np.empty((2, count, 3))
+        nearest = np.empty((2, count, 3))
         for k, transforms in enumerate(self.transforms[:count]):
             result.clear()
             self._functor("distance", *self.scene.pair(k))(*transforms, request, result)
-            found[:, k] = result.getNearestPoint1(), result.getNearestPoint2()
-        return found[0], found[1]
+            nearest[:, k] = result.getNearestPoint1(), result.getNearestPoint2()
+        return nearest[0], nearest[1]
 
 
 class CoalWarm(Coal):
-    """Every query starts from the last one's guess."""
+    """coal with queries that start from the guess of the last query."""
 
     name = "coal, warm"
     settings = ("path",)
@@ -95,7 +95,7 @@ class CoalWarm(Coal):
 
 
 class CoalKernel(Coal):
-    """Its C++ alone, by its own clock: what it costs once Python is taken away, and so no peer from Python."""
+    """coal's C++ code alone by its own timer. It has no cost of Python, so it is not an anchor."""
 
     name = KERNEL
     settings = ("stack",)
@@ -110,13 +110,13 @@ class CoalKernel(Coal):
     def loop(self, question: str) -> Loop:
         request, result = self._prepared(question)
         request.enable_timings = True
-        ask, transforms = self._functor(question, 0, 1), self.transforms
+        functor, transforms = self._functor(question, 0, 1), self.transforms
 
         def run(n: int) -> list[Any]:
             answers, spent = [], 0.0
             for ta, tb in transforms[:n]:
                 result.clear()
-                answers.append(ask(ta, tb, request, result))
+                answers.append(functor(ta, tb, request, result))
                 spent += result.timings.user
             self.spent += 1e-6 * spent
             return answers

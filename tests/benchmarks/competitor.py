@@ -1,4 +1,4 @@
-"""What a competitor is: a library that answers a scene's queries in its fastest honest way."""
+"""The base class of competitors: a library that computes the queries of a scene in its fastest fair way."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from naive import Array
 
 from .scenes import Scene
 
-#: a peer loops over this many objects built beforehand; more would only cost it cache misses
+#: number of prepared objects that a peer loops over; more would only cause cache misses
 PREBUILT = 4096
 
-#: what is measured without Python, and is no anchor of what is asked from Python
+#: measured without Python, so it is not an anchor of queries from Python
 KERNEL = "coal's C++ alone"
 
 Loop = Callable[[int], Any]
 
 
 class Competitor(ABC):
-    """A library on one scene; what it needs is built here, before any clock runs."""
+    """A library on a scene. The constructor prepares the objects, before the measurement starts."""
 
     name: ClassVar[str]
-    module: ClassVar[str]  #: what must be importable
+    module: ClassVar[str]  #: module that must be importable
     settings: ClassVar[tuple[str, ...]] = ("one", "stack", "pairs", "path")
 
     def __init__(self, scene: Scene) -> None:
@@ -33,21 +33,21 @@ class Competitor(ABC):
 
     @property
     def most(self) -> int:
-        """How many queries it has ready."""
+        """Return the number of prepared queries."""
         return min(PREBUILT, len(self.scene))
 
     def clock(self) -> float:
-        """Seconds of CPU time."""
+        """Return the CPU time in seconds."""
         return time.process_time()
 
     @abstractmethod
     def loop(self, question: str) -> Loop | None:
-        """Return what answers the first n queries and collects the answers; None where it cannot."""
+        """Return a function that runs the first n queries and returns the results, or None if it has no such query."""
 
     def values(self, question: str, answers: Any) -> Array:
-        """Return a loop's answers as booleans, or as signed distances."""
+        """Return the results of a loop as booleans or as signed distances."""
         return np.asarray(answers)
 
     def points(self, count: int) -> tuple[Array, Array] | None:
-        """Nearest points of the first queries, (n, 3) each and NaN where it gives none; None where it has none."""
+        """Return nearest points of the first queries, (n, 3) each and NaN if missing, or None if there are none."""
         return None

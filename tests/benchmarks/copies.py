@@ -1,13 +1,13 @@
-"""``python -m tests.benchmarks.copies``: assemblies most of whose parts are copies, up to 100 000 of them.
+"""``python -m tests.benchmarks.copies``: assemblies of up to 100 000 parts, most of which are copies.
 
-Racks of ten parts (a plate with bolts, nuts, washers and pins through it) stand turned on a lattice, and a ball of its
-own, of which no other is a copy, lies on each twentieth. `gjk3d.clash.check` gets shapes and poses, and says what each
-pair is, how deep or how far; `gjk3d.Scene` and python-fcl, given the same, say which meet. With ``--cluster`` two
-processes of Dask decide the pairs. CPU time of all processes, wall time, and the peak of memory of the process that
-asks.
+Racks of ten parts (a plate with bolts, nuts, washers and pins through it) stand with random rotations on a lattice. A
+ball that has no copy lies on every twentieth rack. `gjk3d.clash.check` takes shapes and poses, and returns the kind and
+the depth or distance of each pair. `gjk3d.Scene` and python-fcl take the same parts, and return the pairs that collide.
+With ``--cluster`` two processes of Dask decide the pairs. The table has the CPU time of all processes, the wall time,
+and the peak memory of the calling process.
 
-Each row runs in a process of its own. ``--stages`` tells instead where a check's CPU time goes, each stage by the clock
-of the thread that it runs on, and what reading its findings costs; ``--bare`` what the libraries alone would take.
+Each row runs in its own process. ``--stages`` prints the CPU time of the stages of a check instead, by the clocks of
+their threads, and the cost of reading the findings. ``--bare`` prints the time of the libraries alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SPACING, CLEARANCE = 9.0, 0.02
 
 
 def shapes() -> dict[str, trimesh.Trimesh]:
-    """What there are copies of: some 300 triangles each."""
+    """Return the shapes that have copies, of about 300 triangles each."""
     return {
         "bolt": trimesh.creation.cylinder(0.4, 3.0, sections=75),
         "nut": trimesh.creation.annulus(0.39, 0.8, 0.5, sections=38),
@@ -43,14 +43,14 @@ def shapes() -> dict[str, trimesh.Trimesh]:
     }
 
 
-#: What a rack is made of, and where: three bolts with a washer below and a nut that bites into each, on one plate.
+#: The parts of a rack and their positions: a plate with three bolts, each with a washer and an intersecting nut.
 RACK = [("plate", (0.0, 0.0, 0.0))] + [
     (name, (x, 0.0, z)) for x in (-2.5, 0.0, 2.5) for name, z in (("bolt", 0.6), ("washer", 0.56), ("nut", 0.9))
 ]
 
 
 def assembly(racks: int) -> tuple[dict[str, trimesh.Trimesh], list[tuple[str, str, Any]]]:
-    """Return the shapes, and of each part its name, its shape, and its pose."""
+    """Return the shapes, and the name, shape and pose of each part."""
     rng = np.random.default_rng(2)
     kinds = shapes()
     side = int(np.ceil(racks ** (1 / 3)))
@@ -74,7 +74,7 @@ def assembly(racks: int) -> tuple[dict[str, trimesh.Trimesh], list[tuple[str, st
 
 
 def made(racks: int) -> Any:
-    """Return the assembly as `gjk3d.clash.check` takes it."""
+    """Return the assembly as the argument of `gjk3d.clash.check`."""
     import gjk3d as gk
 
     kinds, parts = assembly(racks)
@@ -83,19 +83,19 @@ def made(racks: int) -> Any:
 
 
 def by_gjk3d(racks: int, cluster: bool) -> dict[str, Any]:
-    """Return what a check costs and says."""
+    """Return the cost and the results of a check."""
     import gjk3d as gk
 
-    gk.clash.check(made(20), CLEARANCE)  # loads everything
+    gk.clash.check(made(20), CLEARANCE)  # loads all modules and compiled code
     before = _peak()
-    whole = made(racks)
+    parts = made(racks)
 
     def check(client: Any) -> dict[str, Any]:
-        cpu, there, wall = time.process_time(), _workers(client), time.perf_counter()
-        report = gk.clash.check(whole, CLEARANCE, executor=client)
+        cpu, started, wall = time.process_time(), _workers(client), time.perf_counter()
+        report = gk.clash.check(parts, CLEARANCE, executor=client)
         says = ", ".join(f"{count} {kind}" for kind, count in report.counts.items() if count)
         return {
-            "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "workers": _spent(client, there),
+            "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "workers": _spent(client, started),
             "memory": _peak(), "before": before, "parts": len(report.parts),
             "triangles": sum(part.triangles for part in report.parts),
             "says": f"{says}; {report.decisions} decisions for {report.pairs_close} pairs",
@@ -114,7 +114,7 @@ def by_gjk3d(racks: int, cluster: bool) -> dict[str, Any]:
 
 
 def by_scene(racks: int) -> dict[str, Any]:
-    """Return what booleans alone cost here: the scene with all parts, and which of them meet."""
+    """Return the cost of booleans alone: a scene with all parts, and the pairs that collide."""
     import gjk3d as gk
 
     def made(count: int) -> tuple[Any, list[tuple[str, str, Any]]]:
@@ -127,7 +127,7 @@ def by_scene(racks: int) -> dict[str, Any]:
             scene.add(name, meshes[shape], pose)
         return len(scene.collisions())
 
-    meeting(*made(20))  # loads everything
+    meeting(*made(20))  # loads all modules and compiled code
     meshes, parts = made(racks)
     before = _peak()
     cpu, wall = time.process_time(), time.perf_counter()
@@ -140,7 +140,7 @@ def by_scene(racks: int) -> dict[str, Any]:
 
 
 def by_trimesh(racks: int) -> dict[str, Any]:
-    """Return what a script with trimesh's manager over python-fcl costs: a tree for each part."""
+    """Return the cost of a script with trimesh's manager over python-fcl, which builds a tree for each part."""
     kinds, parts = assembly(racks)
     before = _peak()
     cpu, wall = time.process_time(), time.perf_counter()
@@ -156,7 +156,7 @@ def by_trimesh(racks: int) -> dict[str, Any]:
 
 
 def by_fcl(racks: int) -> dict[str, Any]:
-    """Return what booleans alone cost: trees, the manager, and one look at every pair that meets."""
+    """Return the cost of booleans alone: trees, the manager, and a query of every pair whose boxes overlap."""
     import fcl
 
     kinds, parts = assembly(racks)
@@ -174,11 +174,11 @@ def by_fcl(racks: int) -> dict[str, Any]:
     manager.setup()
     meeting = [0]
 
-    def look(one: Any, other: Any, data: Any) -> bool:
-        meeting[0] += fcl.collide(one, other, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
+    def test(a: Any, b: Any, data: Any) -> bool:
+        meeting[0] += fcl.collide(a, b, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
         return False
 
-    manager.collide(None, look)
+    manager.collide(None, test)
     return {
         "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
         "parts": len(parts), "triangles": sum(len(kinds[s].faces) for _, s, _ in parts),
@@ -187,12 +187,12 @@ def by_fcl(racks: int) -> dict[str, Any]:
 
 
 def stages(racks: int) -> list[tuple[str, float]]:
-    """Return the stages of a check and the CPU time of each; what is in two of them counts in the inner one."""
+    """Return the stages of a check with their CPU times. A nested stage does not count in the outer stage."""
     import gjk3d as gk
     from gjk3d.clash.detection import decider, run
     from gjk3d.clash.detection.decider import Decisions
 
-    told = {
+    patched = {
         "parts put in order": (run.Run, "__init__"),
         "pairs whose boxes are close": (run, "boxes_close"),
         "pairs that stand alike": (run, "alike"),
@@ -204,8 +204,8 @@ def stages(racks: int) -> list[tuple[str, float]]:
         "findings placed": (run.Run, "_clashes"),
         "findings ranked and grouped, parts listed": (run, "_report"),
     }
-    gk.clash.check(made(20), CLEARANCE)  # loads everything
-    whole, spent = made(racks), Counter[str]()
+    gk.clash.check(made(20), CLEARANCE)  # loads all modules and compiled code
+    parts, spent = made(racks), Counter[str]()
     within = threading.local()
 
     def clocked(stage: str, work: Any) -> Any:
@@ -222,12 +222,12 @@ def stages(racks: int) -> list[tuple[str, float]]:
         return call
 
     with ExitStack() as stack:
-        for stage, (home, name) in told.items():
+        for stage, (home, name) in patched.items():
             stack.enter_context(mock.patch.object(home, name, clocked(stage, getattr(home, name))))
         start = time.process_time()
-        report = gk.clash.check(whole, CLEARANCE)
+        report = gk.clash.check(parts, CLEARANCE)
         total = time.process_time() - start
-    rows = [(stage, spent[stage]) for stage in told]
+    rows = [(stage, spent[stage]) for stage in patched]
     rows += [("all else: threads, one pair after the other", total - sum(spent.values())), ("the check", total)]
     for what, read in (("every finding read", lambda: [*report.clashes]), ("every part read", lambda: [*report.parts])):
         start = time.process_time()
@@ -237,7 +237,7 @@ def stages(racks: int) -> list[tuple[str, float]]:
 
 
 def bare(racks: int) -> list[tuple[str, float]]:
-    """Return what the libraries alone take for the parts without a copy, which a check by these takes at least."""
+    """Return the time of the libraries for the parts without a copy, a lower limit for a check that uses them."""
     import manifold3d
     from scipy.spatial import ConvexHull
 
@@ -249,14 +249,17 @@ def bare(racks: int) -> list[tuple[str, float]]:
         body = manifold3d.Manifold(manifold3d.Mesh64(mesh.vertices, mesh.faces.astype(np.uint64)))
         return body.transform(pose[:3])
 
-    held, own = solid(kinds["plate"], plate), [pose for name, _, pose in parts if name.endswith("plate 0")]
+    plate_solid, plate_poses = (
+        solid(kinds["plate"], plate),
+        [pose for name, _, pose in parts if name.endswith("plate 0")],
+    )
     solids: list[Any] = []
     work = {
         "hulls by Qhull": lambda: [ConvexHull(mesh.vertices) for mesh, _ in balls],
         "solids of manifold3d": lambda: solids.extend(solid(mesh, pose) for mesh, pose in balls),
         "volumes that they share with their plates": lambda: [
-            (body ^ held.transform((pose @ np.linalg.inv(plate))[:3])).volume()
-            for body, pose in zip(solids, own[::20], strict=True)
+            (body ^ plate_solid.transform((pose @ np.linalg.inv(plate))[:3])).volume()
+            for body, pose in zip(solids, plate_poses[::20], strict=True)
         ],
     }
     rows = []
@@ -273,22 +276,22 @@ def _workers(client: Any) -> dict[str, float]:
 
 
 def _spent(client: Any, before: dict[str, float]) -> list[float]:
-    """Return the CPU time of each worker since then."""
+    """Return the CPU time of each worker since `before`."""
     return [after - before[name] for name, after in _workers(client).items()]
 
 
 def _peak() -> float:
-    """Most resident memory so far, in MB."""
+    """Return the peak of resident memory so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
-def _told(found: dict[str, Any]) -> str:
-    """Return the CPU time of a row; of several processes the sum, and that of each."""
-    here, workers = found["cpu"], found.get("workers")
+def _cpu_cell(result: dict[str, Any]) -> str:
+    """Return the CPU time of a row, for several processes with the time of each."""
+    client, workers = result["cpu"], result.get("workers")
     if not workers:
-        return f"{here:.1f} s"
-    each = " and ".join(f"{spent:.1f}" for spent in workers)
-    return f"{here + sum(workers):.1f} s: client with scheduler {here:.1f}, workers {each}"
+        return f"{client:.1f} s"
+    worker_times = " and ".join(f"{spent:.1f}" for spent in workers)
+    return f"{client + sum(workers):.1f} s: client with scheduler {client:.1f}, workers {worker_times}"
 
 
 ROWS = {
@@ -301,7 +304,7 @@ ROWS = {
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run the benchmark that the command line selects."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.copies", description=__doc__)
     parser.add_argument("--racks", type=int, default=1000, help="of ten parts each")
     parser.add_argument("--cluster", action="store_true", help="two processes of Dask, too")
@@ -324,10 +327,10 @@ def main(given: list[str] | None = None) -> int:
     for row in rows:
         command = [sys.executable, "-m", "tests.benchmarks.copies", "--racks", str(arguments.racks), "--row", row]
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
-        found = json.loads(done.stdout.splitlines()[-1])
+        result = json.loads(done.stdout.splitlines()[-1])
         print(
-            f"| {row} | {found['parts']} | {found['triangles']} | {_told(found)} | {found['wall']:.1f} s |"
-            f" {found['memory']:.0f} MB, {found['before']:.0f} before | {found['says']} |",
+            f"| {row} | {result['parts']} | {result['triangles']} | {_cpu_cell(result)} | {result['wall']:.1f} s |"
+            f" {result['memory']:.0f} MB, {result['before']:.0f} before | {result['says']} |",
             flush=True,
         )
     return 0

@@ -1,7 +1,7 @@
-"""How many support points and steps a query takes: the cause beside the time.
+"""The numbers of support points and steps of a query, which explain its time.
 
-The timed kernels count nothing but their steps. So a few rows of a scene are answered once more by the same functions
-run as Python, in which calls are counted; their bits, and so their steps, are those of the compiled ones.
+The timed kernels count only their steps. So a few rows of a scene are computed again by the same functions run as
+Python, in which calls are counted. Their results have the same bits, so they take the steps of the compiled kernels.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MODES = {"distance": solve.UNSIGNED, "depth": solve.SIGNED}
 
 
 class Counts(NamedTuple):
-    """Means of a query."""
+    """Means over queries."""
 
     supports: float  #: of both shapes together
     gjk: float  #: steps
@@ -40,37 +40,37 @@ class Counts(NamedTuple):
 
 
 def counts(scene: Scene, question: str, tol: float = 0.0) -> Counts | None:
-    """Count what a cold query does; None where the kernels cannot be run as Python here, or memory is measured."""
+    """Count the work of a cold query; return None if kernels cannot run as Python or the setting is a path."""
     if MODE not in ("object", "python") or scene.setting == "path":
         return None
     total = np.zeros(3)
 
     def counted(function: Any, column: int, amount: Any) -> Any:
         def run(*arguments: Any) -> Any:
-            found = function(*arguments)
-            total[column] += amount(found)
-            return found
+            result = function(*arguments)
+            total[column] += amount(result)
+            return result
 
         return run
 
     with (
-        patch.object(cores, "support", counted(cores.support, 0, lambda found: 1.0)),
-        patch.object(solve, "gjk", counted(solve.gjk, 1, lambda walk: walk.steps)),
+        patch.object(cores, "support", counted(cores.support, 0, lambda result: 1.0)),
+        patch.object(solve, "gjk", counted(solve.gjk, 1, lambda solution: solution.steps)),
         patch.object(solve, "epa", counted(solve.epa, 2, lambda depth: depth.steps)),
     ):
         for k in range(COUNTED):
-            _answer(scene, k, question, tol)
+            _run_query(scene, k, question, tol)
     return Counts(*(total / COUNTED).tolist())
 
 
-def _answer(scene: Scene, k: int, question: str, tol: float) -> None:
-    """Answer one query by the kernels as Python."""
+def _run_query(scene: Scene, k: int, question: str, tol: float) -> None:
+    """Run a query with the kernels as Python."""
     packed = [build(scene.specs[i])._packed for i in scene.pair(k)]
     rows = [pose_rows(pose)[0][0] for pose in poses_of(scene, k)]
-    both = cores_at(Core(*packed[0]), rows[0], Core(*packed[1]), rows[1])
+    placed = cores_at(Core(*packed[0]), rows[0], Core(*packed[1]), rows[1])
     workspace = workspace_of(FIRST_POINTS)
     if question == "boolean":
-        solve.quick_collide(both, 0.0, workspace.simplex, NO_CACHE, 0)
+        solve.quick_collide(placed, 0.0, workspace.simplex, NO_CACHE, 0)
         return
     out, flags = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
-    solve.solve(both, _MODES[question], inf, tol, workspace, NO_CACHE, out, flags, 0)
+    solve.solve(placed, _MODES[question], inf, tol, workspace, NO_CACHE, out, flags, 0)

@@ -1,9 +1,10 @@
-"""``python -m tests.benchmarks.depths``: how long depth, contact and penetration of bodies take, how close bounds are.
+"""``python -m tests.benchmarks.depths``: time of depth, contact and penetration of bodies, and ratio of their bounds.
 
-CPU time of one call, the least of some, and of a pose in a stack of 16 that are the same; a contact is without its
-depth. A second table is of the first 16 poses that overlap of each mesh and shape, one by one: median and slowest. No
-peer answers these. Bounds are those of the depth, ``least / most`` is 1 where it is exact. A third table compares the
-fast depth of the same poses with the boolean and with the tight depth.
+The first table has the CPU time of a call, the least of several, and the time of a pose in a stack of 16 equal poses.
+The time of a contact does not include its depth. The second table has the first 16 overlapping poses of each mesh and
+shape in single calls, median and slowest. No peer has these queries. The bounds are those of the depth, and
+``least / most`` is 1 if it is exact. The third table compares the fast depth of the same poses with the boolean and
+with the tight depth.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ from .bodies import bumpy, cloud, ground, guests, of_mesh, poses_about, voxels
 from .table_file import table_parser, write_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bodies"))
-import fits
+import assembled_parts
 
 Case = tuple[str, Any, Any, np.ndarray]
-_STACK = 16  #: poses
+_STACK = 16  #: poses of a stack
 
 
 def pose_at(place: Any, seed: int) -> np.ndarray:
-    """A random rotation at a place."""
+    """Return a pose with a random rotation at a position."""
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = Rotation.random(random_state=seed).as_matrix(), place
     return pose
 
 
 def cases(largest: int) -> Iterator[Case]:
-    """Meshes in each other, parts that are put together, and other bodies with shapes in their surface."""
+    """Yield intersecting meshes, assembled parts, and other bodies with shapes in their surface."""
     for count in (10**3, 10**4, 10**5):
         if count <= largest:
             mesh = gk.Mesh(*(lambda model: (model.vertices, model.faces))(bumpy(count)))
@@ -52,7 +53,7 @@ def cases(largest: int) -> Iterator[Case]:
             hit = int(gk.collide(host.ours, guest.ours, None, poses).argmax())
             yield f"{host.name}, {guest.name}", host.ours, guest.ours, poses[hit]
     yield "two tori of 256", torus.ours, torus.ours, pose_at((1.2, 0.3, 0.2), 5)
-    for fit in fits.fits():
+    for fit in assembled_parts.fits():
         yield fit.name, fit.a, fit.b, fit.pose
     box, hull = gk.Box((0.6, 0.5, 0.7)), gk.ConvexHull(0.2 * np.random.default_rng(5).normal(size=(32, 3)))
     arm = gk.Compound([(gk.Box((0.5, 0.1, 0.1)), None), (gk.Sphere(0.12), pose_at((0.25, 0.0, 0.0), 1))])
@@ -62,7 +63,7 @@ def cases(largest: int) -> Iterator[Case]:
 
 
 def many_poses(largest: int) -> Iterator[tuple[str, Any, Any, np.ndarray]]:
-    """Meshes and shapes, with the first poses that overlap."""
+    """Yield meshes and shapes with their first overlapping poses."""
     torus = of_mesh("torus of 256", trimesh.creation.torus(1.0, 0.3, major_sections=16, minor_sections=8))
     meshes = [of_mesh(f"mesh of {count}", bumpy(count)) for count in (10**3, 10**4, 10**5) if count <= largest]
     for host in (torus, *meshes):
@@ -73,7 +74,7 @@ def many_poses(largest: int) -> Iterator[tuple[str, Any, Any, np.ndarray]]:
 
 
 def pairs_of_meshes(largest: int) -> Iterator[tuple[str, Any, Any, np.ndarray]]:
-    """Two meshes, with the first poses that overlap."""
+    """Yield two meshes with their first overlapping poses."""
     for count in (10**2, 1400, 2 * 10**4):
         if count <= largest:
             model = bumpy(count)
@@ -84,56 +85,56 @@ def pairs_of_meshes(largest: int) -> Iterator[tuple[str, Any, Any, np.ndarray]]:
 
 
 def row_of_many(case: Case, rounds: int) -> str:
-    """One line of the second table."""
+    """Return a row of the second table."""
     name, a, b, poses = case
-    asked = [timed(lambda p=p: gk.signed_distance(a, b, None, p), rounds) for p in poses]
-    spent, tight = [t for t, _ in asked], [f.upper / f.lower for _, f in asked]
+    timings = [timed(lambda p=p: gk.signed_distance(a, b, None, p), rounds) for p in poses]
+    spent, tight = [t for t, _ in timings], [f.upper / f.lower for _, f in timings]
     stacked, _ = timed(lambda: gk.signed_distance(a, b, None, poses), rounds)
     cells = (np.median(spent), max(spent), stacked / len(poses))
     return f"| {name} | {' | '.join(f'{t:.2g}' for t in cells)} | {np.median(tight):.3f} | {min(tight):.3f} |"
 
 
 def row_of_fast(case: Case, rounds: int) -> str:
-    """One line of the third table: medians of single calls in µs, and how much longer the fast depth is."""
+    """Return a row of the third table: median times of single calls in µs, and ratios of fast to tight depths."""
     name, a, b, poses = case
 
-    def spent(ask: Callable[[Any], Any]) -> float:
-        return float(np.median([timed(lambda p=p: [ask(p) for _ in range(20)], rounds)[0] for p in poses]) / 20)
+    def spent(query: Callable[[Any], Any]) -> float:
+        return float(np.median([timed(lambda p=p: [query(p) for _ in range(20)], rounds)[0] for p in poses]) / 20)
 
     boolean = spent(lambda p: gk.collide(a, b, None, p))
     fast = spent(lambda p: gk.signed_distance(a, b, None, p, depth="fast"))
-    found, tight = (gk.signed_distance(a, b, None, poses, depth=depth) for depth in ("fast", "tight"))
-    longer = found.depth / tight.depth
+    result, tight = (gk.signed_distance(a, b, None, poses, depth=depth) for depth in ("fast", "tight"))
+    longer = result.depth / tight.depth
     cells = (1e3 * boolean, 1e3 * fast, fast / boolean, np.median(longer), np.quantile(longer, 0.9))
-    return f"| {name} | {' | '.join(f'{x:.3g}' for x in cells)} | {np.median(found.upper / found.lower):.3f} |"
+    return f"| {name} | {' | '.join(f'{x:.3g}' for x in cells)} | {np.median(result.upper / result.lower):.3f} |"
 
 
-def timed(ask: Callable[[], Any], rounds: int) -> tuple[float, Any]:
-    """The least CPU time in ms, and the answer."""
-    best, answer = np.inf, ask()
+def timed(query: Callable[[], Any], rounds: int) -> tuple[float, Any]:
+    """Return the least CPU time in ms, and the result."""
+    best, answer = np.inf, query()
     for _ in range(rounds):
         start = time.process_time()
-        answer = ask()
+        answer = query()
         best = min(best, time.process_time() - start)
     return 1e3 * best, answer
 
 
 def row(case: Case, rounds: int) -> str:
-    """One line of the table."""
+    """Return a row of the first table."""
     name, a, b, pose = case
     stack = np.repeat(pose[None], _STACK, axis=0)
-    spent, found = timed(lambda: gk.signed_distance(a, b, None, pose), rounds)
+    spent, result = timed(lambda: gk.signed_distance(a, b, None, pose), rounds)
     stacked, _ = timed(lambda: gk.signed_distance(a, b, None, stack), rounds)
     touched, _ = timed(lambda: gk.contact(a, b, None, pose), rounds)
-    both, _ = timed(lambda: gk.contact(a, b, None, stack), rounds)
+    stacked_contact, _ = timed(lambda: gk.contact(a, b, None, stack), rounds)
     cells = [
         f"{spent:.2g}",
         f"{stacked / _STACK:.2g}",
         f"{touched:.2g}",
-        f"{both / _STACK:.2g}",
-        f"{-found.upper:.5g}",
-        f"{-found.lower:.5g}",
-        f"{found.upper / found.lower:.3f}",
+        f"{stacked_contact / _STACK:.2g}",
+        f"{-result.upper:.5g}",
+        f"{-result.lower:.5g}",
+        f"{result.upper / result.lower:.3f}",
         "",
         "",
         "",
@@ -142,12 +143,12 @@ def row(case: Case, rounds: int) -> str:
         spent, inside = timed(lambda: gk.penetration(a, b, None, pose), rounds)
         cells[-3:] = f"{spent:.1f}", f"{inside.lower:.5g}", f"{inside.upper:.5g}"
     except gk.errors.UnsupportedPair:
-        pass  # what has no closed surface
+        pass  # penetration needs closed surfaces
     return f"| {name} | {' | '.join(cells)} |"
 
 
 def main(given: list[str] | None = None) -> int:
-    """Write a Markdown table."""
+    """Write the Markdown tables."""
     parser = table_parser("tests.benchmarks.depths", __doc__, 5)
     parser.add_argument("--largest", type=int, default=10**4, help="triangles of a mesh, up to a hundred thousand")
     arguments = parser.parse_args(given)

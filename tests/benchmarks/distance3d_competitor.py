@@ -1,4 +1,4 @@
-"""distance3d: its fastest solver that answers the question; poses are set on the colliders."""
+"""distance3d: its fastest solver for each query. The poses are set on the colliders."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .competitor import Competitor, Loop
 from .scenes import Scene
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # numba's advice about its kernels
+    warnings.simplefilter("ignore")  # numba warns about the kernels of distance3d
     from distance3d import colliders, epa, gjk
 
 
 class Distance3d(Competitor):
-    """Booleans of primitives by its compiled solver, distances with points by its port of Jolt's, depth by its EPA."""
+    """distance3d: booleans of primitives by its compiled solver, distances by its port of Jolt, depths by its EPA."""
 
     name = "distance3d"
     module = "distance3d"
@@ -35,15 +35,15 @@ class Distance3d(Competitor):
 
     @property
     def most(self) -> int:
-        """Slow enough that few will do."""
+        """Return a small number of queries, since this library is slow."""
         return min(256, super().most)
 
     def loop(self, question: str) -> Loop:
         hulls = self.scene.specs[0][0] == "hull"
         if question == "boolean":
-            ask: Any = gjk.gjk_intersection_jolt if hulls else gjk.gjk_nesterov_accelerated_primitives_intersection
+            query: Any = gjk.gjk_intersection_jolt if hulls else gjk.gjk_nesterov_accelerated_primitives_intersection
         else:
-            ask = gjk.gjk_distance_jolt if question == "distance" else _signed
+            query = gjk.gjk_distance_jolt if question == "distance" else _signed
         still, queries = self.scene.still, self.queries
 
         def run(n: int) -> list[Any]:
@@ -52,7 +52,7 @@ class Distance3d(Competitor):
                 if not still:
                     a.update_pose(pa)
                 b.update_pose(pb)
-                answers.append(ask(a, b))
+                answers.append(query(a, b))
             return answers
 
         return run
@@ -74,25 +74,25 @@ def _signed(a: Any, b: Any) -> float:
         return float(distance)
     try:
         translation, _, _ = epa.epa(simplex, a, b, max_faces=256, max_loose_edges=128)
-    except AssertionError:  # out of room
+    except AssertionError:  # EPA has no room for more faces or edges
         return float("nan")
     return -float(np.linalg.norm(translation))
 
 
 def _collider(spec: Any) -> Any:
     kind, *numbers = spec
-    here = np.eye(4)
+    identity = np.eye(4)
     if kind == "hull":
         hull = build(spec)
         return colliders.MeshGraph(
-            here, np.array(hull.vertices), np.array(hull.faces)
-        )  # its kernels want writable arrays
+            identity, np.array(hull.vertices), np.array(hull.faces)
+        )  # the kernels need writable arrays
     if kind == "box":
-        return colliders.Box(here, np.asarray(numbers[0], dtype=float))
+        return colliders.Box(identity, np.asarray(numbers[0], dtype=float))
     if kind == "sphere":
         return colliders.Sphere(np.zeros(3), float(numbers[0]))
     make = {"capsule": colliders.Capsule, "cylinder": colliders.Cylinder}[kind]
-    return make(here, float(numbers[0]), float(numbers[1]))
+    return make(identity, float(numbers[0]), float(numbers[1]))
 
 
 COMPETITORS = [Distance3d]

@@ -1,4 +1,4 @@
-"""python-fcl: collision objects and transforms built beforehand, requests and results reused."""
+"""python-fcl: prepared collision objects and transforms, and reused requests and results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .scenes import Scene
 
 
 class Fcl(Competitor):
-    """With its default solver; depth by its signed distance: that of its contacts is right for spheres only."""
+    """python-fcl with its default solver. Depths are signed distances, since depths of contacts fit spheres only."""
 
     name = "python-fcl"
     module = "fcl"
@@ -33,7 +33,7 @@ class Fcl(Competitor):
             self.objects[0].setTransform(self.queries[0][1])
 
     def loop(self, question: str) -> Loop:
-        ask = _asker(question, self.scene.row == "sphere-sphere")
+        query = _query_of(question, self.scene.row == "sphere-sphere")
         if self.scene.pairs is not None:
             queries = [(a, a.setTransform, ta, b, b.setTransform, tb) for a, ta, b, tb in self.queries]
 
@@ -42,7 +42,7 @@ class Fcl(Competitor):
                 for a, place_a, ta, b, place_b, tb in queries[:n]:
                     place_a(ta)
                     place_b(tb)
-                    answers.append(ask(a, b))
+                    answers.append(query(a, b))
                 return answers
 
             return run_pairs
@@ -55,7 +55,7 @@ class Fcl(Competitor):
                 answers = []
                 for _, tb in transforms[:n]:
                     place_b(tb)
-                    answers.append(ask(a, b))
+                    answers.append(query(a, b))
                 return answers
 
             return run_still
@@ -65,29 +65,29 @@ class Fcl(Competitor):
             for ta, tb in transforms[:n]:
                 place_a(ta)
                 place_b(tb)
-                answers.append(ask(a, b))
+                answers.append(query(a, b))
             return answers
 
         return run
 
     def points(self, count: int) -> tuple[Array, Array]:
-        request, found = fcl.DistanceRequest(enable_nearest_points=True), np.empty((2, count, 3))
+        request, nearest = fcl.DistanceRequest(enable_nearest_points=True), np.empty((2, count, 3))
         for k, (a, ta, b, tb) in enumerate(self.queries[:count]):
             a.setTransform(ta)
             b.setTransform(tb)
             result = fcl.DistanceResult()
             fcl.distance(a, b, request, result)
-            found[:, k] = result.nearest_points
-        return found[0], found[1]
+            nearest[:, k] = result.nearest_points
+        return nearest[0], nearest[1]
 
 
-def _asker(question: str, spheres: bool) -> Callable[[Any, Any], Any]:
-    """Return a call that answers for two placed objects, with what a reused result needs to be told."""
+def _query_of(question: str, spheres: bool) -> Callable[[Any, Any], Any]:
+    """Return a function that runs the query for two placed objects, and resets its reused result."""
     if question == "boolean":
         collision, collided = fcl.CollisionRequest(), fcl.CollisionResult()
 
         def collide(a: Any, b: Any) -> Any:
-            collided.contacts = []  # else they pile up
+            collided.contacts = []  # otherwise contacts accumulate
             return fcl.collide(a, b, collision, collided)
 
         return collide
@@ -98,7 +98,7 @@ def _asker(question: str, spheres: bool) -> Callable[[Any, Any], Any]:
     )
 
     def distance(a: Any, b: Any) -> Any:
-        result.min_distance = inf  # else points are kept from an earlier query that was nearer
+        result.min_distance = inf  # otherwise the points of an earlier, nearer query remain
         return fcl.distance(a, b, request, result)
 
     if question == "distance" or not spheres:
@@ -106,12 +106,12 @@ def _asker(question: str, spheres: bool) -> Callable[[Any, Any], Any]:
     touching = fcl.CollisionRequest(enable_contact=True)
 
     def of_spheres(a: Any, b: Any) -> Any:
-        found = distance(a, b)
-        if found > 0.0:
-            return found
+        gap = distance(a, b)
+        if gap > 0.0:
+            return gap
         contacts = fcl.CollisionResult()
         fcl.collide(a, b, touching, contacts)
-        return -contacts.contacts[0].penetration_depth if contacts.contacts else found
+        return -contacts.contacts[0].penetration_depth if contacts.contacts else gap
 
     return of_spheres
 

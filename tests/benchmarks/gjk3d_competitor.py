@@ -1,4 +1,4 @@
-"""gjk3d in the best way its public API has: prepared pairs where there are some, stacks, many pairs in one call."""
+"""gjk3d in the fastest way of its public API: prepared pairs where they exist, stacks, and many pairs in one call."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .scenes import Scene
 
 _NAMES = {"boolean": "collide", "distance": "distance", "depth": "signed_distance"}
 
-#: curved rows are also run at the peers' accuracy
+#: tolerance of the peers, at which curved rows are also run
 PEERS_TOLERANCE = 1e-6
 
 
 class Gjk3d(Competitor):
-    """At its promised accuracy."""
+    """gjk3d at full accuracy."""
 
     name = "gjk3d"
     module = "gjk3d"
     tol: ClassVar[float | None] = None
-    warm: ClassVar[bool] = True  #: whether a prepared pair remembers its last answer along a path
+    warm: ClassVar[bool] = True  #: whether a prepared pair starts from its last result along a path
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self.shapes = [build(spec) for spec in scene.specs]
-        self.pair: Any = None  # of the settings that ask pose by pose
+        self.pair: Any = None  # for the settings with single queries
         self.many: Any = None
         if scene.setting in ("one", "path") and hasattr(gk, "Pair"):
-            # where poses do not follow one another, remembering does not help
+            # a warm start helps only if the poses are coherent
             self.pair = gk.Pair(*self.shapes[:2], warm=self.warm and scene.setting == "path")
         if scene.setting == "pairs" and hasattr(gk, "Pairs"):
             self.many = gk.Pairs(self.shapes)
@@ -44,43 +44,43 @@ class Gjk3d(Competitor):
 
     @property
     def most(self) -> int:
-        """All queries where one call takes them."""
+        """Return the number of prepared queries, all of them if one call takes them."""
         return len(self.scene) if self.batch else super().most
 
     @property
     def batch(self) -> bool:
-        """Whether one call answers many queries."""
+        """Return whether one call runs many queries."""
         return self.scene.setting == "stack" or self.many is not None
 
     def loop(self, question: str, **options: Any) -> Loop | None:
-        """Options go to the query, such as workers."""
+        """Return the loop as in `Competitor`; the options, such as workers, go to the query."""
         if self.tol is not None:
             if question == "boolean":
-                return None  # a boolean is exact or it is wrong
+                return None  # a boolean has no tolerance
             options["tol"] = self.tol
         scene, (a, b) = self.scene, self.shapes[:2]
         owner = self.many or self.pair or gk
-        ask = getattr(owner, _NAMES[question])
+        call = getattr(owner, _NAMES[question])
         if options:
-            ask = partial(ask, **options)
+            call = partial(call, **options)
         if self.many is not None:
             index, poses = scene.pairs, np.stack((scene.poses_a, scene.poses_b), axis=1)
-            return lambda n: ask(index[:n], poses[:n])
+            return lambda n: call(index[:n], poses[:n])
         if scene.setting == "stack":
-            return lambda n: ask(a, b, scene.poses_a[0], scene.poses_b[:n])
+            return lambda n: call(a, b, scene.poses_a[0], scene.poses_b[:n])
         poses = list(zip(self.poses_a, self.poses_b, strict=True))
-        if self.tol is not None:  # a keyword costs less than a partial call
-            ask, tol = getattr(owner, _NAMES[question]), self.tol
+        if self.tol is not None:  # a keyword is faster than a partial
+            call, tol = getattr(owner, _NAMES[question]), self.tol
             if self.pair is not None:
-                return lambda n: [ask(p, q, tol=tol) for p, q in poses[:n]]
+                return lambda n: [call(p, q, tol=tol) for p, q in poses[:n]]
             if scene.pairs is None:
-                return lambda n: [ask(a, b, p, q, tol=tol) for p, q in poses[:n]]
+                return lambda n: [call(a, b, p, q, tol=tol) for p, q in poses[:n]]
         elif self.pair is not None:
-            return lambda n: [ask(p, q) for p, q in poses[:n]]
+            return lambda n: [call(p, q) for p, q in poses[:n]]
         elif scene.pairs is None:
-            return lambda n: [ask(a, b, p, q) for p, q in poses[:n]]
+            return lambda n: [call(a, b, p, q) for p, q in poses[:n]]
         mixed = [(self.shapes[i], self.shapes[j], p, q) for (i, j), (p, q) in zip(scene.pairs, poses, strict=False)]
-        return lambda n: [ask(*query) for query in mixed[:n]]
+        return lambda n: [call(*query) for query in mixed[:n]]
 
     def values(self, question: str, answers: Any) -> Array:
         if question == "boolean":
@@ -97,14 +97,14 @@ class Gjk3d(Competitor):
 
 
 class Gjk3dLoose(Gjk3d):
-    """At the accuracy the peers have by default."""
+    """gjk3d at the default accuracy of the peers."""
 
     name = "gjk3d, tol=1e-6"
     tol = PEERS_TOLERANCE
 
 
 class Gjk3dCold(Gjk3d):
-    """A prepared pair that remembers nothing."""
+    """gjk3d with a prepared pair without warm starts."""
 
     name = "gjk3d, cold"
     settings = ("path",)
@@ -112,7 +112,7 @@ class Gjk3dCold(Gjk3d):
 
 
 class Gjk3dPlain(Gjk3d):
-    """The plain functions, that prepare and remember nothing."""
+    """gjk3d with the plain functions, without prepared pairs or warm starts."""
 
     name = "gjk3d, plain"
     settings = ("one", "path")
@@ -123,7 +123,7 @@ class Gjk3dPlain(Gjk3d):
 
 
 class Gjk3dStack(Gjk3d):
-    """A whole trajectory in one call, each step cold."""
+    """gjk3d with a whole trajectory in one call, in which each step is cold."""
 
     name = "gjk3d, one call"
     settings = ("path",)
@@ -134,12 +134,12 @@ class Gjk3dStack(Gjk3d):
 
     def loop(self, question: str, **options: Any) -> Loop:
         a, b = self.shapes[:2]
-        ask = getattr(gk, _NAMES[question])
-        return lambda n: ask(a, b, None, self.scene.poses_b[:n], **options)
+        call = getattr(gk, _NAMES[question])
+        return lambda n: call(a, b, None, self.scene.poses_b[:n], **options)
 
 
 def competitors(setting: str, curved: bool) -> list[type[Gjk3d]]:
-    """The ways to ask gjk3d in one setting."""
+    """Return the variants of gjk3d for a setting."""
     ways: list[type[Gjk3d]] = [Gjk3d]
     if curved:
         ways.append(Gjk3dLoose)
@@ -150,7 +150,7 @@ def competitors(setting: str, curved: bool) -> list[type[Gjk3d]]:
 
 
 def takes_workers(setting: str) -> bool:
-    """Whether the query of a setting can be spread over threads."""
+    """Return whether the query of a setting can use several threads."""
     if setting == "pairs":
         return hasattr(gk, "Pairs") and "workers" in inspect.signature(gk.Pairs.collide).parameters
     return "workers" in inspect.signature(gk.collide).parameters

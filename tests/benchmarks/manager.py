@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks.manager``: 50 nuts of 1046 triangles in `gjk3d.CollisionManager` and in that of trimesh.
 
-CPU time a call, medians over rounds in which both take turns; both agree on what they find, or the run stops. All nuts
-are given new transforms before each question in the row "step".
+The table has the CPU time of a call, the median over interleaved rounds. The run stops if the results of the two
+disagree. In the row "step", all nuts get new transforms before each query.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REPEATS = 5
 
 
 def nut() -> trimesh.Trimesh:
-    """The nut that comes with pyvista, about the origin."""
+    """Return the nut mesh of pyvista, centred at the origin."""
     data = pv.read(examples.nutfile).triangulate().extract_surface(algorithm="dataset_surface").clean()
     mesh = trimesh.Trimesh(data.points.astype(float), data.faces.reshape(-1, 4)[:, 1:])
     mesh.apply_translation(-mesh.bounds.mean(axis=0))
@@ -33,7 +33,7 @@ def nut() -> trimesh.Trimesh:
 
 
 def transforms(spread: float, seed: int) -> np.ndarray:
-    """One for each nut."""
+    """Return a random transform for each nut."""
     rng = np.random.default_rng(seed)
     out = np.tile(np.eye(4), (COUNT, 1, 1))
     out[:, :3, :3] = Rotation.random(COUNT, random_state=seed).as_matrix()
@@ -42,7 +42,7 @@ def transforms(spread: float, seed: int) -> np.ndarray:
 
 
 def filled(kind: Any, mesh: trimesh.Trimesh, where: np.ndarray) -> Any:
-    """A manager of the nuts."""
+    """Return a manager with all nuts."""
     manager = kind()
     for k in range(COUNT):
         manager.add_object(f"nut {k}", mesh, where[k])
@@ -51,13 +51,13 @@ def filled(kind: Any, mesh: trimesh.Trimesh, where: np.ndarray) -> Any:
 
 
 def place(manager: Any, where: np.ndarray) -> None:
-    """Give all nuts their transforms, in all their digits, which ``add_object`` of trimesh rounds."""
+    """Set the transforms of all nuts in full precision, since ``add_object`` of trimesh rounds them."""
     for k in range(COUNT):
         manager.set_transform(f"nut {k}", where[k])
 
 
-def questions(kind: Any, mesh: trimesh.Trimesh, where: np.ndarray, last: np.ndarray) -> dict[str, Any]:
-    """What both are asked."""
+def queries_of(kind: Any, mesh: trimesh.Trimesh, where: np.ndarray, last: np.ndarray) -> dict[str, Any]:
+    """Return the queries of a manager by name."""
     manager = filled(kind, mesh, where)
 
     def step() -> Any:
@@ -82,14 +82,14 @@ def questions(kind: Any, mesh: trimesh.Trimesh, where: np.ndarray, last: np.ndar
 
 
 def comparable(answer: Any) -> Any:
-    """Of contacts the pairs of faces, since fcl has two points of some; of all else itself."""
+    """Return the pairs of faces of contacts, since fcl can have two points of a pair, or another result unchanged."""
     if not (isinstance(answer, tuple) and isinstance(answer[-1], list)):
         return answer
     return {frozenset((name, contact.index(name)) for name in contact.names) for contact in answer[-1]}
 
 
 def several(call: Any) -> Any:
-    """The call, so often that the clock can tell."""
+    """Return a loop of calls that is long enough for the clock."""
 
     def run() -> None:
         for _ in range(REPEATS):
@@ -108,9 +108,9 @@ def main(given: list[str] | None = None) -> None:
     for label, spread in (("crowded", 70.0), ("loose", 200.0)):
         where, last = transforms(spread, 1), np.eye(4)
         last[:3, 3] = 1.1 * spread
-        asked = [questions(kind, mesh, where, last) for kind in (gk.CollisionManager, CollisionManager)]
-        for question in asked[0]:
-            calls = [ask[question] for ask in asked]
+        queries = [queries_of(kind, mesh, where, last) for kind in (gk.CollisionManager, CollisionManager)]
+        for question in queries[0]:
+            calls = [by_name[question] for by_name in queries]
             answers = [comparable(call()) for call in calls]
             assert answers[0] == answers[1], question
             tasks = [(name, REPEATS, several(call)) for name, call in zip(("gjk3d", "trimesh"), calls, strict=True)]

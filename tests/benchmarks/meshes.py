@@ -1,7 +1,7 @@
-"""``python -m tests.benchmarks.meshes``: two meshes of 82 000 triangles, beside coal and python-fcl.
+"""``python -m tests.benchmarks.meshes``: two meshes of 82 000 triangles, compared with coal and python-fcl.
 
-CPU time a question as a caller in Python meets it, medians over rounds in which all take turns; all three agree on
-what they find, or the run stops.
+The table has the CPU time of a query from Python, the median over interleaved rounds. The run stops if the results of
+the three libraries disagree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .beyond import medians
 
 
 def coal_lists(mesh: trimesh.Trimesh) -> tuple[Any, Any]:
-    """The points and triangles in coal's own containers, whose filling from Python is not timed."""
+    """Return the points and triangles in coal's containers, which are filled before the measurement."""
     points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     points.extend(list(np.asarray(mesh.vertices)))
     for face in mesh.faces.tolist():
@@ -31,7 +31,7 @@ def coal_lists(mesh: trimesh.Trimesh) -> tuple[Any, Any]:
 
 
 def in_coal(lists: tuple[Any, Any]) -> Any:
-    """Coal's tree of boxes with swept spheres, the one that measures distances."""
+    """Return coal's tree of oriented boxes and swept spheres, which supports distances."""
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(lists[1]), len(lists[0]))
     model.addSubModel(*lists)
@@ -40,7 +40,7 @@ def in_coal(lists: tuple[Any, Any]) -> Any:
 
 
 def in_fcl(mesh: trimesh.Trimesh) -> Any:
-    """The same in python-fcl."""
+    """Return the tree of python-fcl."""
     model = fcl.BVHModel()
     model.beginModel(len(mesh.vertices), len(mesh.faces))
     model.addSubModel(mesh.vertices, mesh.faces)
@@ -48,8 +48,8 @@ def in_fcl(mesh: trimesh.Trimesh) -> Any:
     return model
 
 
-def ask_gjk3d(mesh: gk.Mesh, pose: np.ndarray) -> dict[str, Any]:
-    """What gjk3d is asked."""
+def gjk3d_queries(mesh: gk.Mesh, pose: np.ndarray) -> dict[str, Any]:
+    """Return gjk3d's queries by name."""
     return {
         "boolean": lambda: gk.collide(mesh, mesh, None, pose),
         "all pairs of triangles": lambda: len(gk.meeting_faces(mesh, mesh, None, pose)),
@@ -57,20 +57,20 @@ def ask_gjk3d(mesh: gk.Mesh, pose: np.ndarray) -> dict[str, Any]:
     }
 
 
-def ask_coal(model: Any, pose: np.ndarray) -> dict[str, Any]:
-    """What coal is asked, poses, requests and results prepared."""
-    one, two = coal.Transform3s(), coal.Transform3s(pose[:3, :3].copy(), pose[:3, 3].copy())
+def coal_queries(model: Any, pose: np.ndarray) -> dict[str, Any]:
+    """Return coal's queries by name, with prepared poses, requests and results."""
+    pose_a, pose_b = coal.Transform3s(), coal.Transform3s(pose[:3, :3].copy(), pose[:3, 3].copy())
     few, many, far = coal.CollisionRequest(), coal.CollisionRequest(), coal.DistanceRequest()
     few.enable_contact, many.num_max_contacts = False, 1_000_000
-    met, apart = coal.CollisionResult(), coal.DistanceResult()
+    collisions, distances = coal.CollisionResult(), coal.DistanceResult()
 
     def collide(request: Any) -> int:
-        met.clear()
-        return int(coal.collide(model, one, model, two, request, met))
+        collisions.clear()
+        return int(coal.collide(model, pose_a, model, pose_b, request, collisions))
 
     def distance() -> float:
-        apart.clear()
-        return float(coal.distance(model, one, model, two, far, apart))
+        distances.clear()
+        return float(coal.distance(model, pose_a, model, pose_b, far, distances))
 
     return {
         "boolean": lambda: bool(collide(few)),
@@ -79,8 +79,8 @@ def ask_coal(model: Any, pose: np.ndarray) -> dict[str, Any]:
     }
 
 
-def ask_fcl(model: Any, pose: np.ndarray) -> dict[str, Any]:
-    """What python-fcl is asked."""
+def fcl_queries(model: Any, pose: np.ndarray) -> dict[str, Any]:
+    """Return python-fcl's queries by name."""
     objects = (
         fcl.CollisionObject(model, fcl.Transform()),
         fcl.CollisionObject(model, fcl.Transform(pose[:3, :3], pose[:3, 3])),
@@ -94,7 +94,7 @@ def ask_fcl(model: Any, pose: np.ndarray) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print a Markdown table."""
+    """Print the Markdown table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.meshes", description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
@@ -116,28 +116,28 @@ def main() -> None:
         pose = np.eye(4)
         pose[:3, :3] = Rotation.from_rotvec((0.3, 0.5, 0.7)).as_matrix()
         pose[:3, 3] = (2.0 + reach) * np.array((0.36, 0.48, 0.8))
-        asked = {
-            "gjk3d": ask_gjk3d(mesh, pose), "coal": ask_coal(peers["coal"], pose),
-            "python-fcl": ask_fcl(peers["python-fcl"], pose),
+        queries = {
+            "gjk3d": gjk3d_queries(mesh, pose), "coal": coal_queries(peers["coal"], pose),
+            "python-fcl": fcl_queries(peers["python-fcl"], pose),
         }  # fmt: skip
-        for question in asked["gjk3d"]:
+        for question in queries["gjk3d"]:
             if (question == "distance" and reach < 0) or (question.startswith("all") and reach > 0):
                 continue
-            answers = [asked[name][question]() for name in asked]
+            answers = [queries[name][question]() for name in queries]
             assert np.ptp(np.array(answers, dtype=float)) < 1e-6, answers
-            count = 500 if question == "boolean" else 20  # so many that what a loop finds cold does not count
+            count = 500 if question == "boolean" else 20  # enough repetitions that cold caches do not matter
             tasks = [
-                (name, count, lambda ask=asks[question], n=count: [ask() for _ in range(n)])
-                for name, asks in asked.items()
+                (name, count, lambda query=by_name[question], n=count: [query() for _ in range(n)])
+                for name, by_name in queries.items()
             ]
             show(f"{what}: {question}", medians(tasks, rounds))
 
 
-def show(what: str, told: dict[str, float]) -> None:
-    """Print one row."""
-    fastest = min(told["coal"], told["python-fcl"])
-    cells = " | ".join(f"{told[name]:,.1f} us" for name in ("gjk3d", "coal", "python-fcl"))
-    print(f"| {what} | {cells} | {fastest / told['gjk3d']:.2g}x |", flush=True)
+def show(what: str, times: dict[str, float]) -> None:
+    """Print a row."""
+    fastest = min(times["coal"], times["python-fcl"])
+    cells = " | ".join(f"{times[name]:,.1f} us" for name in ("gjk3d", "coal", "python-fcl"))
+    print(f"| {what} | {cells} | {fastest / times['gjk3d']:.2g}x |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""mujoco: mj_geomDistance on one model that holds all shapes; poses are written into its world frames."""
+"""mujoco: mj_geomDistance on a model that contains all shapes. The poses are written into its world frames."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .competitor import Competitor, Loop
 from .scenes import Scene
 
 _FAR = 1e9
-#: booleans are asked as "nearer than almost nothing": at 0 itself pairs apart and pairs touching both give 0
+#: a boolean is a distance below this; a limit of 0 returns 0 for separated and for touching pairs
 _NEAR = 1e-12
 
 
 class Mujoco(Competitor):
-    """With the solver's default tolerance and iterations."""
+    """mujoco with the default tolerance and iterations of its solver."""
 
     name = "mujoco"
     module = "mujoco"
@@ -34,7 +34,7 @@ class Mujoco(Competitor):
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, self.data)
-        # a mesh is stored about its centre of mass, along its principal axes
+        # mujoco stores a mesh relative to its centre of mass and principal axes
         frames = np.zeros((len(scene.specs), 4, 4))
         frames[:, :3, :3] = Rotation.from_quat(np.roll(self.model.geom_quat, -1, axis=1)).as_matrix()
         frames[:, :3, 3], frames[:, 3, 3] = self.model.geom_pos, 1.0
@@ -55,7 +55,7 @@ class Mujoco(Competitor):
         self.spots[j][0][:], self.spots[j][1][:] = xb, rb
 
     def loop(self, question: str) -> Loop:
-        ask, model, data, queries = mujoco.mj_geomDistance, self.model, self.data, self.queries
+        geom_distance, model, data, queries = mujoco.mj_geomDistance, self.model, self.data, self.queries
         limit, segment = (_NEAR, None) if question == "boolean" else (_FAR, np.zeros(6))
         if self.scene.pairs is not None:
             spots = self.spots
@@ -69,7 +69,7 @@ class Mujoco(Competitor):
                     position, rotation = spots[j]
                     position[:] = xb
                     rotation[:] = rb
-                    answers.append(ask(model, data, i, j, limit, segment))
+                    answers.append(geom_distance(model, data, i, j, limit, segment))
                 return answers
 
             return run_pairs
@@ -81,38 +81,38 @@ class Mujoco(Competitor):
                 for _, _, _, _, xb, rb in queries[:n]:
                     position[:] = xb
                     rotation[:] = rb
-                    answers.append(ask(model, data, 0, 1, limit, segment))
+                    answers.append(geom_distance(model, data, 0, 1, limit, segment))
                 return answers
 
             return run_still
-        # one write places both bodies
+        # one assignment sets the poses of both bodies
         positions, rotations = self.data.geom_xpos, self.data.geom_xmat
-        both = [(np.stack([xa, xb]), np.stack([ra, rb])) for _, _, xa, ra, xb, rb in queries]
+        placements = [(np.stack([xa, xb]), np.stack([ra, rb])) for _, _, xa, ra, xb, rb in queries]
 
         def run(n: int) -> list[float]:
             answers = []
-            for x, r in both[:n]:
+            for x, r in placements[:n]:
                 positions[:] = x
                 rotations[:] = r
-                answers.append(ask(model, data, 0, 1, limit, segment))
+                answers.append(geom_distance(model, data, 0, 1, limit, segment))
             return answers
 
         return run
 
     def values(self, question: str, answers: Any) -> Array:
-        found = np.asarray(answers)
-        return found < _NEAR if question == "boolean" else found
+        distances = np.asarray(answers)
+        return distances < _NEAR if question == "boolean" else distances
 
     def points(self, count: int) -> tuple[Array, Array]:
-        found = np.empty((count, 6))
-        for query, row in zip(self.queries[:count], found, strict=True):
+        segments = np.empty((count, 6))
+        for query, row in zip(self.queries[:count], segments, strict=True):
             self._place(query)
             mujoco.mj_geomDistance(self.model, self.data, query[0], query[1], _FAR, row)
-        return found[:, :3], found[:, 3:]
+        return segments[:, :3], segments[:, 3:]
 
 
 def add_shape(spec: Any, geom: Any, shape: Spec, index: int, meshes: set[str]) -> None:
-    """Make a geom one of the shapes; the mesh of a hull is made once, and is then among ``meshes``."""
+    """Set the shape of a geom. The mesh of a hull is added once, and its name is added to ``meshes``."""
     kind, *numbers = shape
     types = mujoco.mjtGeom
     if kind == "hull":

@@ -1,8 +1,8 @@
-"""``python -m tests.benchmarks.one_call``: questions asked one at a time from Python, beside the peers that have them.
+"""``python -m tests.benchmarks.one_call``: single queries from Python, compared with peers that have them.
 
-CPU time a call, medians over rounds in which all take turns. coal is timed twice: with functors, transforms, requests
-and results that are prepared and reused, and with its transforms made from the same 4x4 arrays that gjk3d is given.
-"read" reads distance, normal and both points of each answer too.
+The table has the CPU time of a call, the median over interleaved rounds. coal is timed twice: with prepared and reused
+functors, transforms, requests and results, and with transforms made from the same 4x4 arrays that gjk3d takes. Rows
+with "read" also read the distance, the normal and both points of each result.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .robots import SHARE, SRDFS, URDFS
 from .scenes import ROWS, make
 from .table_file import table_parser, write_table
 
-COUNT = 512  #: questions of a repetition
+COUNT = 512  #: queries of a repetition
 QUESTIONS = {"boolean": "collide", "distance": "distance", "depth": "signed_distance"}
 
 
 def some_poses(count: int, spread: float, seed: int) -> list[np.ndarray]:
-    """Poses anywhere in a cube."""
+    """Return random poses in a cube."""
     poses = np.tile(np.eye(4), (count, 1, 1))
     poses[:, :3, :3] = Rotation.random(count, random_state=seed).as_matrix()
     poses[:, :3, 3] = np.random.default_rng(seed).uniform(-spread, spread, (count, 3))
@@ -39,75 +39,75 @@ def some_poses(count: int, spread: float, seed: int) -> list[np.ndarray]:
 
 
 def placed(pose: np.ndarray) -> Any:
-    """A transform of coal's from a matrix."""
+    """Return coal's transform for a matrix."""
     return coal.Transform3s(pose[:3, :3], pose[:3, 3])
 
 
 def of_coal(peer: Coal, question: str, read: bool, matrices: list[Any] | None) -> Callable[[], Any]:
-    """Ask coal pose by pose, with its own transforms or from matrices."""
+    """Return a loop of coal over poses, with prepared transforms or from matrices."""
     request, result = peer._prepared(question)
-    ask, clear = peer._functor(question, 0, 1), result.clear
+    functor, clear = peer._functor(question, 0, 1), result.clear
 
     def prepared() -> None:
         for a, b in peer.transforms[:COUNT]:
             clear()
-            ask(a, b, request, result)
+            functor(a, b, request, result)
 
     def reading() -> None:
         for a, b in peer.transforms[:COUNT]:
             clear()
-            ask(a, b, request, result)
+            functor(a, b, request, result)
             result.min_distance, result.normal, result.getNearestPoint1(), result.getNearestPoint2()
 
     def from_matrices() -> None:
         for a, b in matrices or ():
             clear()
-            ask(placed(a), placed(b), request, result)
+            functor(placed(a), placed(b), request, result)
 
     return from_matrices if matrices else reading if read else prepared
 
 
-def of_gjk3d(ask: Callable[..., Any], poses: list[Any], read: bool, *shapes: Any) -> Callable[[], Any]:
-    """Ask gjk3d pose by pose."""
+def of_gjk3d(query: Callable[..., Any], poses: list[Any], read: bool, *shapes: Any) -> Callable[[], Any]:
+    """Return a loop of gjk3d over poses."""
 
     def plain() -> None:
         for a, b in poses:
-            ask(*shapes, a, b)
+            query(*shapes, a, b)
 
     def reading() -> None:
         for a, b in poses:
-            answer = ask(*shapes, a, b)
+            answer = query(*shapes, a, b)
             answer.distance, answer.normal, answer.point_a, answer.point_b  # noqa: B018
 
     return reading if read else plain
 
 
 def pairs(rounds: int) -> Iterator[str]:
-    """Two convex shapes."""
+    """Yield the table of two convex shapes."""
     yield "| pair | query | `Pair` | `gk.` functions | coal, prepared | coal, from 4x4 | faster | than from 4x4 |"
     yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for row in ROWS:
         scene = make(row, "one", COUNT, 0)
-        peer, own = Coal(scene), Gjk3d(scene)
-        poses = list(zip(own.poses_a[:COUNT], own.poses_b[:COUNT], strict=True))
+        peer, ours = Coal(scene), Gjk3d(scene)
+        poses = list(zip(ours.poses_a[:COUNT], ours.poses_b[:COUNT], strict=True))
         for question, name in QUESTIONS.items():
             for read in (False, True) if question == "distance" else (False,):
                 tasks = [
-                    ("own", COUNT, of_gjk3d(getattr(own.pair, name), poses, read)),
-                    ("plain", COUNT, of_gjk3d(getattr(gk, name), poses, read, *own.shapes[:2])),
+                    ("own", COUNT, of_gjk3d(getattr(ours.pair, name), poses, read)),
+                    ("plain", COUNT, of_gjk3d(getattr(gk, name), poses, read, *ours.shapes[:2])),
                     ("coal", COUNT, of_coal(peer, question, read, None)),
                     ("4x4", COUNT, of_coal(peer, question, False, poses)),
                 ]
                 t = medians(tasks, rounds)
-                told = [f"{t[name]:.2f}" for name in ("own", "plain", "coal", "4x4")]
+                cells = [f"{t[name]:.2f}" for name in ("own", "plain", "coal", "4x4")]
                 last = "" if read else f"{t['4x4'] / t['own']:.2f}x"
-                told[3] = "" if read else told[3]
+                cells[3] = "" if read else cells[3]
                 what = f"{question}, read" if read else question
-                yield f"| {row} | {what} | {' | '.join(told)} | {t['coal'] / t['own']:.2f}x | {last} |"
+                yield f"| {row} | {what} | {' | '.join(cells)} | {t['coal'] / t['own']:.2f}x | {last} |"
 
 
 def others(rounds: int) -> Iterator[str]:
-    """Every other question."""
+    """Yield the table of the other queries."""
     rng = np.random.default_rng(0)
     h, k = (gk.ConvexHull(0.5 * sphere_points(rng, 32)) for _ in range(2))
     box, cloud, ahead = gk.Box((1, 1.2, 0.8)), rng.normal(size=(40, 3)), np.eye(4)
@@ -115,8 +115,8 @@ def others(rounds: int) -> Iterator[str]:
     near = some_poses(1, 0.4, 1)[0]
     still, moving = gk.Motion(ahead), gk.Motion.translation(None, (3, 0, 0))
     origin, way, none = np.array((5.0, 0.1, 0.2)), np.array((-1.0, 0.0, 0.0)), np.eye(4)
-    deep, apart = gk.signed_distance(box, box, None, near), gk.signed_distance(h, k, None, ahead)
-    asked: dict[str, tuple[float, Callable[[], Any]]] = {
+    deep, separated = gk.signed_distance(box, box, None, near), gk.signed_distance(h, k, None, ahead)
+    queries: dict[str, tuple[float, Callable[[], Any]]] = {
         "contact of two boxes": (6, lambda: gk.contact(box, box, none, near)),
         "raycast of a box": (2, lambda: gk.raycast(box, origin, way)),
         "raycast of a hull of 32": (2, lambda: gk.raycast(h, origin, way)),
@@ -125,7 +125,7 @@ def others(rounds: int) -> Iterator[str]:
         "Motion.translation": (4, lambda: gk.Motion.translation(None, (3, 0, 0))),
         "Motion.between": (4, lambda: gk.Motion.between(none, near)),
         "gradient, overlapping": (6, lambda: gk.gradient(deep)),
-        "gradient, apart": (6, lambda: gk.gradient(apart)),
+        "gradient, apart": (6, lambda: gk.gradient(separated)),
         "aabb of a hull": (2, lambda: gk.aabb(h, near)),
         "bounding_sphere of a hull": (2, lambda: gk.bounding_sphere(h, near)),
         "obb of a new hull of 40 points": (500, lambda: gk.obb(gk.ConvexHull(cloud))),
@@ -134,18 +134,19 @@ def others(rounds: int) -> Iterator[str]:
         "ConvexHull of 40 points": (300, lambda: gk.ConvexHull(cloud)),
         "Box": (2, lambda: gk.Box((1, 1, 1))),
     }
-    many = {name: 10 if goal >= 60 else 200 for name, (goal, _) in asked.items()}
+    many = {name: 10 if goal >= 60 else 200 for name, (goal, _) in queries.items()}
     tasks = [
-        (name, many[name], lambda ask=ask, n=many[name]: [ask() for _ in range(n)]) for name, (_, ask) in asked.items()
+        (name, many[name], lambda call=call, n=many[name]: [call() for _ in range(n)])
+        for name, (_, call) in queries.items()
     ]
-    found = medians(tasks, rounds)
+    times = medians(tasks, rounds)
     yield "| one call | us | goal |"
     yield "| --- | ---: | ---: |"
-    yield from (f"| {name} | {found[name]:.2f} | {goal:g} |" for name, (goal, _) in asked.items())
+    yield from (f"| {name} | {times[name]:.2f} | {goal:g} |" for name, (goal, _) in queries.items())
 
 
 def scenes(rounds: int) -> Iterator[str]:
-    """One object of many moved, and asked about."""
+    """Yield the table of scenes in which one object is moved and queried."""
     yield "| scene of | move and collides(name) | coal: set, update, collide | gjk3d is faster |"
     yield "| ---: | ---: | ---: | ---: |"
     for count in (10, 100, 1000):
@@ -157,20 +158,20 @@ def scenes(rounds: int) -> Iterator[str]:
             scene.add(f"o{k}", box, pose)
             objects.append(coal.CollisionObject(solid, placed(pose)))
             objects[-1].computeAABB()
-            if k:  # the one that is asked about would meet itself
+            if k:  # object 0 is the query, and would collide with itself
                 manager.registerObject(objects[-1])
         manager.setup()
         call = coal.CollisionCallBackDefault()
 
         def own(scene: gk.Scene = scene, steps: Any = steps) -> list[bool]:
-            told = []
+            hits = []
             for pose in steps:
                 scene.move("o0", pose)
-                told.append(scene.collides("o0"))
-            return told
+                hits.append(scene.collides("o0"))
+            return hits
 
         def peer(first: Any = objects[0], manager: Any = manager, call: Any = call, steps: Any = steps) -> list[bool]:
-            told = []
+            hits = []
             for pose in steps:
                 first.setTransform(placed(pose))
                 first.computeAABB()
@@ -178,8 +179,8 @@ def scenes(rounds: int) -> Iterator[str]:
                 call.data.result.clear()
                 call.data.done = False
                 manager.collide(first, call)
-                told.append(call.data.result.isCollision())
-            return told
+                hits.append(call.data.result.isCollision())
+            return hits
 
         assert own() == peer()
         t = medians([("own", len(steps), own), ("coal", len(steps), peer)], rounds)
@@ -187,7 +188,7 @@ def scenes(rounds: int) -> Iterator[str]:
 
 
 def scenes_more(rounds: int) -> Iterator[str]:
-    """What coal's manager does not do, and a floor under the objects."""
+    """Yield the table of scene queries that coal's manager does not have, with and without a floor."""
     yield "| scene of | query | us |"
     yield "| ---: | --- | ---: |"
     box, steps = gk.Box((0.5, 0.5, 0.5)), some_poses(200, 4.0, 2)
@@ -200,25 +201,25 @@ def scenes_more(rounds: int) -> Iterator[str]:
             scene.add_many([f"o{k}" for k in range(count)], box, np.array(where))
         floored.add("floor", gk.Halfspace((0, 0, 1), -30))
 
-        def moved(scene: gk.Scene, ask: Callable[[], Any]) -> None:
+        def moved(scene: gk.Scene, query: Callable[[], Any]) -> None:
             for step in steps:
                 scene.move("o0", step)
-                ask()
+                query()
 
-        asked: dict[str, tuple[int, Callable[[], Any]]] = {
+        queries: dict[str, tuple[int, Callable[[], Any]]] = {
             "raycast of one": (len(rays), lambda scene=plain: [scene.raycast(*ray) for ray in rays]),
             "raycast, a ray of 200": (len(rays), lambda scene=plain: scene.raycast(starts, ways)),
         }
         for name, scene in (("", plain), (", over a floor", floored)):
             for what in ("collides", "collisions", "clearance"):
-                ask = getattr(scene, what)
-                asked[f"move, {what}('o0'){name}"] = (200, lambda s=scene, a=ask: moved(s, lambda: a("o0")))
-        t = medians([(name, many, ask) for name, (many, ask) in asked.items()], rounds)
-        yield from (f"| {count} | {name} | {t[name]:.1f} |" for name in asked)
+                query = getattr(scene, what)
+                queries[f"move, {what}('o0'){name}"] = (200, lambda s=scene, a=query: moved(s, lambda: a("o0")))
+        t = medians([(name, many, query) for name, (many, query) in queries.items()], rounds)
+        yield from (f"| {count} | {name} | {t[name]:.1f} |" for name in queries)
 
 
 def checkers(rounds: int) -> Iterator[str]:
-    """A Panda, one configuration at a time."""
+    """Yield the table of a Panda at single configurations."""
     yield "| a Panda at one configuration | us |"
     yield "| --- | ---: |"
     robot = gk.robot.Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
@@ -226,17 +227,17 @@ def checkers(rounds: int) -> Iterator[str]:
     rows = list(np.random.default_rng(5).uniform(robot.lower, robot.upper, (200, robot.dof)))
     names = ("free", "clearance", "gradient", "collisions", "contacts")
 
-    def asked(name: str) -> list[Any]:
-        ask = getattr(checker, name)
-        return [ask(q) for q in rows]
+    def run(name: str) -> list[Any]:
+        query = getattr(checker, name)
+        return [query(q) for q in rows]
 
-    tasks = [(name, len(rows), lambda name=name: asked(name)) for name in names]
+    tasks = [(name, len(rows), lambda name=name: run(name)) for name in names]
     t = medians(tasks, rounds)
     yield from (f"| {name} | {t[name]:.1f} |" for name in names)
 
 
 def managers(rounds: int) -> Iterator[str]:
-    """The manager of trimesh, and ours."""
+    """Yield the table of the managers of gjk3d and trimesh."""
     yield "| boxes | query, after set_transform | gjk3d | trimesh | gjk3d is faster |"
     yield "| ---: | --- | ---: | ---: | ---: |"
     cube = trimesh.creation.box((0.5, 0.5, 0.5))
@@ -252,7 +253,7 @@ def managers(rounds: int) -> Iterator[str]:
             for k, pose in enumerate(where):
                 manager.add_object(f"o{k}", cube, pose)
         guest = where[0]
-        asked: dict[str, Callable[[Any], Any]] = {
+        queries: dict[str, Callable[[Any], Any]] = {
             "in_collision_internal": lambda m: m.in_collision_internal(),
             "the same, with names": lambda m: m.in_collision_internal(return_names=True),
             "in_collision_single": lambda m, guest=guest: m.in_collision_single(cube, guest),
@@ -264,12 +265,12 @@ def managers(rounds: int) -> Iterator[str]:
             "in_collision_other": lambda m, o=others: m.in_collision_other(o[type(m)]),
             "min_distance_other": lambda m, o=others: m.min_distance_other(o[type(m)]),
         }
-        for question, ask in asked.items():
+        for question, query in queries.items():
 
-            def run(manager: Any, ask: Any = ask, steps: Any = steps) -> None:
+            def run(manager: Any, query: Any = query, steps: Any = steps) -> None:
                 for pose in steps:
                     manager.set_transform("o0", pose)
-                    ask(manager)
+                    query(manager)
 
             t = medians([(n, len(steps), lambda m=m, run=run: run(m)) for n, m in kinds.items()], rounds)
             ratio = t["trimesh"] / t["own"]
@@ -277,7 +278,7 @@ def managers(rounds: int) -> Iterator[str]:
 
 
 def warm(rounds: int) -> Iterator[str]:
-    """A pair that remembers, along a path of small steps."""
+    """Yield the table of a pair with warm starts along a path of small steps."""
     yield "| vertices | cold | warm | warm / cold |"
     yield "| ---: | ---: | ---: | ---: |"
     rng = np.random.default_rng(0)
@@ -290,8 +291,8 @@ def warm(rounds: int) -> Iterator[str]:
             pose[:3, :3] = Rotation.from_rotvec(0.01 * sphere_points(rng, 1)[0]).as_matrix() @ pose[:3, :3]
             pose[:3, 3] += 0.002 * rng.normal(size=3)
             path.append(pose)
-        both = {name: gk.Pair(a, b, warm=name == "warm") for name in ("cold", "warm")}
-        tasks = [(n, len(path), lambda p=p, path=path: [p.distance(None, m) for m in path]) for n, p in both.items()]
+        by_name = {name: gk.Pair(a, b, warm=name == "warm") for name in ("cold", "warm")}
+        tasks = [(n, len(path), lambda p=p, path=path: [p.distance(None, m) for m in path]) for n, p in by_name.items()]
         t = medians(tasks, rounds)
         yield f"| {count} | {t['cold']:.2f} | {t['warm']:.2f} | {t['warm'] / t['cold']:.2f} |"
 
@@ -308,7 +309,7 @@ PARTS = {
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Write the tables that the command line selects."""
     parser = table_parser("tests.benchmarks.one_call", __doc__, 15)
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="these parts alone")
     arguments = parser.parse_args(given)

@@ -1,10 +1,10 @@
-"""``python -m tests.benchmarks.planning --problems FILE``: real problems of Panda solved by OMPL's RRTConnect.
+"""``python -m tests.benchmarks.planning --problems FILE``: real problems of Panda, solved by OMPL's RRTConnect.
 
-The same callbacks, a state checker and a motion validator, are answered by those of `gjk3d.robot.ompl.Planning` and by
-pinocchio with coal, with the same hulls, pairs, samples of a motion and seeds; what is compared is the CPU time spent
-in them. With ``--plans`` proven paths of `Checker.plan` and of OMPL on the same checker are compared. FILE has problems
-of MotionBenchMaker as JSON: for each name of a scene a list of start, goal, other joints and obstacles. With
-``--robot ur5`` or ``--robot pr2`` the problems of a seeded script are used instead: a table, a shelf and a cage.
+The callbacks, a state checker and a motion validator, come from `gjk3d.robot.ompl.Planning` or from pinocchio with
+coal, with the same hulls, pairs, samples of a motion and seeds. The table compares the CPU time of the callbacks. With
+``--plans``, it compares proven paths of `Checker.plan` and of OMPL on the same checker. FILE has problems of
+MotionBenchMaker as JSON: for each name of a scene, a list of start, goal, other joints and obstacles. With
+``--robot ur5`` or ``--robot pr2``, a seeded script draws the problems instead: a table, a shelf and a cage.
 """
 
 from __future__ import annotations
@@ -35,34 +35,37 @@ from example_robots import SHARE, SRDFS, URDFS, hulls_of, twin
 
 RESOLUTION = 0.05  #: radians of any joint between two samples of a motion
 
-Free = Callable[[Any], bool]  #: of a state
+Free = Callable[[Any], bool]  #: whether a state is free
 MotionFree = Callable[[Any, Any], bool]
 
 
 @dataclass
 class Spent:
-    """What one side did with one problem."""
+    """The work of a library on a problem."""
 
     solved: bool
-    seconds: float  #: in the callbacks
-    whole: float  #: in the planner with them
+    seconds: float  #: CPU seconds in the callbacks
+    whole: float  #: CPU seconds in the planner with its callbacks
     states: int
     motions: int
-    proof: float = 0.0  #: that the path is free between its samples too
+    proof: float = 0.0  #: CPU seconds of the proof that the path is also free between its samples
 
 
 def surroundings(problem: dict[str, Any]) -> dict[str, tuple[gk.Shape, np.ndarray]]:
-    """The obstacles as shapes."""
+    """Return the obstacles as shapes."""
     made = {
-        "box": lambda each: gk.Box(each["extents"]),
-        "cylinder": lambda each: gk.Cylinder(each["radius"], each["height"]),
-        "sphere": lambda each: gk.Sphere(each["radius"]),
+        "box": lambda obstacle: gk.Box(obstacle["extents"]),
+        "cylinder": lambda obstacle: gk.Cylinder(obstacle["radius"], obstacle["height"]),
+        "sphere": lambda obstacle: gk.Sphere(obstacle["radius"]),
     }
-    return {each["name"]: (made[each["type"]](each), np.array(each["pose"])) for each in problem["obstacles"]}
+    return {
+        obstacle["name"]: (made[obstacle["type"]](obstacle), np.array(obstacle["pose"]))
+        for obstacle in problem["obstacles"]
+    }
 
 
 def planning_of(robot: Robot, problem: dict[str, Any], **how: Any) -> Planning:
-    """A problem as OMPL has it; some begin or end outside the limits of the URDF, which it would refuse."""
+    """Return a problem for OMPL. Some start or end outside the limits of the URDF, so the limits are widened."""
     ends = np.array([problem["start"], problem["goal"]])
     return Planning(
         Checker(robot, surroundings(problem)),
@@ -76,7 +79,7 @@ def planning_of(robot: Robot, problem: dict[str, Any], **how: Any) -> Planning:
 
 
 class Peer:
-    """What pinocchio and coal answer."""
+    """The callbacks of pinocchio with coal."""
 
     def __init__(self, problem: dict[str, Any]) -> None:
         self.twin = twin("panda")
@@ -94,19 +97,19 @@ class Peer:
         self.data = pinocchio.GeometryData(self.shapes)
 
     def free(self, q: np.ndarray) -> bool:
-        """Of a configuration; the second finger follows the first."""
+        """Return whether a configuration is free. The second finger follows the first."""
         other = self.twin
         numbers = np.append(q, q[-1])
         return not pinocchio.computeCollisions(other.model, other.data, self.shapes, self.data, numbers, True)
 
     def motion_free(self, a: np.ndarray, b: np.ndarray) -> bool:
-        """Of a motion, by the samples that gjk3d takes."""
+        """Return whether a motion is free at the samples that gjk3d takes."""
         count = max(ceil(np.abs(b - a).max() / RESOLUTION), 1)
         return all(self.free(a + (b - a) * (k / count)) for k in range(count + 1))
 
 
 class Timed(ob.MotionValidator):
-    """Asks one side, and keeps the time."""
+    """A motion validator that times the callbacks of a library."""
 
     def __init__(self, information: Any, free: Free, motion_free: MotionFree) -> None:
         super().__init__(information)
@@ -114,7 +117,7 @@ class Timed(ob.MotionValidator):
         self.seconds, self.states, self.motions = 0.0, 0, 0
 
     def checkMotion(self, first: Any, second: Any) -> bool:
-        """Called by OMPL."""
+        """Check a motion for OMPL."""
         start = time.process_time()
         answer = self.ask(first, second)
         self.seconds += time.process_time() - start
@@ -122,7 +125,7 @@ class Timed(ob.MotionValidator):
         return answer
 
     def valid(self, state: Any) -> bool:
-        """Called by OMPL."""
+        """Check a state for OMPL."""
         start = time.process_time()
         answer = self.ask_state(state)
         self.seconds += time.process_time() - start
@@ -131,15 +134,15 @@ class Timed(ob.MotionValidator):
 
 
 def solve(planning: Planning, problem: dict[str, Any], peer: Peer | None, seed: int, most: float) -> Spent:
-    """Run RRTConnect once; gjk3d answers where there is no peer."""
+    """Run RRTConnect once, with the callbacks of gjk3d if there is no peer."""
     util.RNG.setSeed(seed)
     setup, rest = planning.setup, problem["other_joints"]["panda_finger_joint1"]
     information = setup.getSpaceInformation()
     start, goal = (planning.state(np.append(problem[name], rest)) for name in ("start", "goal"))
     free, motion_free = planning.state_checker(), MotionValidator(planning).checkMotion
-    free(start), motion_free(start, start)  # what the checker makes once is not OMPL's
+    free(start), motion_free(start, start)  # the one-time work of the checker is not measured
 
-    def numbers(state: Any) -> np.ndarray:  # nothing that OMPL calls may hold the setup, or neither is ever freed
+    def numbers(state: Any) -> np.ndarray:  # a callback that refers to the setup would keep both alive forever
         return np.array([*(state[k] for k in range(7)), rest])
 
     if peer is not None:
@@ -151,8 +154,8 @@ def solve(planning: Planning, problem: dict[str, Any], peer: Peer | None, seed: 
     setup.setPlanner(planning.planner("RRTConnect"))
     begin = time.process_time()
     setup.solve(most)
-    whole = time.process_time() - begin
-    spent = Spent(bool(setup.haveExactSolutionPath()), timed.seconds, whole, timed.states, timed.motions)
+    elapsed = time.process_time() - begin
+    spent = Spent(bool(setup.haveExactSolutionPath()), timed.seconds, elapsed, timed.states, timed.motions)
     if spent.solved and peer is None:
         path = np.array([numbers(state) for state in setup.getSolutionPath().getStates()])
         begin = time.process_time()
@@ -162,7 +165,7 @@ def solve(planning: Planning, problem: dict[str, Any], peer: Peer | None, seed: 
 
 
 def compare(problems: list[dict[str, Any]], robot: Robot, most: float) -> dict[str, list[Spent]]:
-    """Give each problem to both, who take turns in going first."""
+    """Solve each problem with both libraries, which alternate in going first."""
     spent: dict[str, list[Spent]] = {"gjk3d": [], "peer": []}
     for k, problem in enumerate(problems):
         sides = {"gjk3d": None, "peer": Peer(problem)}
@@ -172,7 +175,7 @@ def compare(problems: list[dict[str, Any]], robot: Robot, most: float) -> dict[s
 
 
 def line(scene: str, spent: dict[str, list[Spent]]) -> str:
-    """One line of the table: sums over the problems of a scene."""
+    """Return a row of the table: sums over the problems of a scene."""
     mine, theirs = spent["gjk3d"], spent["peer"]
     same = sum((a.states, a.motions) == (b.states, b.motions) for a, b in zip(mine, theirs, strict=True))
     cells = [str(len(mine)), f"{sum(a.solved for a in mine)} / {sum(b.solved for b in theirs)}", str(same)]
@@ -181,15 +184,15 @@ def line(scene: str, spent: dict[str, list[Spent]]) -> str:
         cells += [str(motions), f"{1e3 * seconds:.1f}", f"{100 * seconds / sum(a.whole for a in side):.0f} %"]
         cells.append(f"{1e3 * np.median([a.whole for a in side]):.1f}")
     cells.append(f"{1e3 * np.median([a.proof for a in mine]):.1f}")
-    both = [(a.seconds, b.seconds) for a, b in zip(mine, theirs, strict=True)]
-    ratio = sum(b for _, b in both) / sum(a for a, _ in both)
-    low, middle, high = np.percentile([b / a for a, b in both], (25, 50, 75))
+    times = [(a.seconds, b.seconds) for a, b in zip(mine, theirs, strict=True)]
+    ratio = sum(b for _, b in times) / sum(a for a, _ in times)
+    low, middle, high = np.percentile([b / a for a, b in times], (25, 50, 75))
     return f"| {scene} | " + " | ".join([*cells, f"{ratio:.1f}x", f"{middle:.1f}x ({low:.1f}-{high:.1f})"]) + " |"
 
 
 @dataclass
 class Problem:
-    """A start and a goal, and the same checker for both planners."""
+    """A start, a goal, and the checker that both planners use."""
 
     start: np.ndarray
     goal: np.ndarray
@@ -198,15 +201,15 @@ class Problem:
     bounds: dict[str, Any]
 
 
-def given(robot: Robot, problem: dict[str, Any]) -> Problem:
-    """A problem of the file."""
+def file_problem(robot: Robot, problem: dict[str, Any]) -> Problem:
+    """Return a problem of the file."""
     rest = problem["other_joints"]["panda_finger_joint1"]
     start, goal = (np.append(problem[name], rest) for name in ("start", "goal"))
     return Problem(start, goal, planning_of(robot, problem), robot.joint_names[:7], {})
 
 
 def at(x: float, y: float, z: float, turn: float = 0.0) -> np.ndarray:
-    """A pose, turned about x."""
+    """Return a pose that is rotated about x."""
     pose = np.eye(4)
     pose[1:3, 1:3] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
     pose[:3, 3] = x, y, z
@@ -214,7 +217,7 @@ def at(x: float, y: float, z: float, turn: float = 0.0) -> np.ndarray:
 
 
 def table(rng: np.random.Generator) -> dict[str, Any]:
-    """A table with eight things on it."""
+    """Return a table with eight objects on it."""
     made: dict[str, Any] = {"top": (gk.Box((0.7, 1.1, 0.04)), at(0.15, 0.0, -0.32))}
     for k in range(8):
         height, size = rng.uniform(0.1, 0.4), rng.uniform(0.03, 0.06)
@@ -224,7 +227,7 @@ def table(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def shelf(rng: np.random.Generator) -> dict[str, Any]:
-    """A shelf of three rows and three columns."""
+    """Return a shelf of three rows and three columns."""
     made: dict[str, Any] = {"back": (gk.Box((0.02, 1.0, 1.0)), at(0.3, 0.0, 0.0))}
     for k, z in enumerate((-0.48, -0.16, 0.16, 0.48)):
         made[f"board {k}"] = gk.Box((0.3, 1.0, 0.02)), at(0.15, 0.0, z + rng.uniform(-0.03, 0.03))
@@ -234,7 +237,7 @@ def shelf(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def cage(rng: np.random.Generator) -> dict[str, Any]:
-    """Bars around a place."""
+    """Return bars around the origin."""
     made: dict[str, Any] = {}
     for k, angle in enumerate(np.arange(4) * np.pi / 2 + rng.uniform(0.0, 1.0)):
         made[f"bar {k}"] = gk.Cylinder(0.015, 0.9), at(0.32 * np.cos(angle), 0.32 * np.sin(angle), 0.0)
@@ -243,14 +246,14 @@ def cage(rng: np.random.Generator) -> dict[str, Any]:
     return made
 
 
-#: robots of the script: the link that is in the scene, the joints that move, and the middle of the scene
+#: robots of the script: a link that reaches into the scene, the moving joints, and the centre of the scene
 SCRIPTED = {"ur5": ("wrist_3_link", 6, (0.6, 0.0, 0.4)), "pr2": ("r_gripper_palm_link", "right_arm", (0.6, -0.3, 0.8))}
 PR2 = SHARE / "pr2_description"
 SCENES = {"table": table, "shelf": shelf, "cage": cage}
 
 
 def scripted(name: str) -> tuple[Robot, tuple[str, ...]]:
-    """A robot of the script, and its joints that move."""
+    """Return a robot of the script and its moving joints."""
     files = {"pr2": (PR2 / "urdf/pr2.urdf", PR2 / "srdf/pr2.srdf")}
     urdf, srdf = files.get(name) or (SHARE / URDFS[name], SHARE / SRDFS[name])
     robot, joints = Robot.from_urdf(urdf, srdf, geometry="hull"), SCRIPTED[name][1]
@@ -258,7 +261,7 @@ def scripted(name: str) -> tuple[Robot, tuple[str, ...]]:
 
 
 def drawn(name: str, robot: Robot, joints: tuple[str, ...], scene: str, seed: int) -> Problem:
-    """A problem of the script: both ends are free and in the scene, and the straight line between them is not."""
+    """Return a problem of the script: the ends are free and in the scene, and their straight line is not free."""
     rng, (link, _, middle) = np.random.default_rng([seed, list(SCENES).index(scene)]), SCRIPTED[name]
     checker = Checker(robot)
     for obstacle, (shape, pose) in SCENES[scene](rng).items():
@@ -266,7 +269,7 @@ def drawn(name: str, robot: Robot, joints: tuple[str, ...], scene: str, seed: in
     columns = [robot.columns[joint].start for joint in joints]
     bounds = {"lower": np.maximum(robot.lower[columns], -np.pi), "upper": np.minimum(robot.upper[columns], np.pi)}
     rest = np.clip(np.zeros(robot.dof), robot.lower, robot.upper)
-    if name == "pr2":  # the left arm is not in the scene
+    if name == "pr2":  # moves the left arm out of the scene
         rest = robot.configuration({"l_shoulder_pan_joint": 1.5}, rest)
     while True:
         q = np.tile(rest, (4000, 1))
@@ -283,11 +286,11 @@ def drawn(name: str, robot: Robot, joints: tuple[str, ...], scene: str, seed: in
 
 @dataclass
 class Plans:
-    """Paths of `Checker.plan` and of OMPL for the problems of a scene."""
+    """Results of `Checker.plan` and of OMPL for the problems of a scene."""
 
     times: dict[str, list[float]]  #: seconds of each plan with its proof
     proven: dict[str, int]
-    repaired: int  #: plans with detours
+    repaired: int  #: number of plans with detours
 
     def __add__(self, other: Plans) -> Plans:
         times = {name: spent + other.times[name] for name, spent in self.times.items()}
@@ -295,7 +298,7 @@ class Plans:
         return Plans(times, proven, self.repaired + other.repaired)
 
     def line(self, scene: str) -> str:
-        """One line of the other table."""
+        """Return a row of the table of plans."""
         cells: list[Any] = [len(self.times["plan"])]
         for name, spent in self.times.items():
             middle, mean, most = np.median(spent), np.mean(spent), max(spent)
@@ -304,11 +307,11 @@ class Plans:
 
 
 def plans(problems: Iterable[Problem], most: float) -> Plans:
-    """Plan with `Checker.plan` and with OMPL, and prove the paths of both."""
+    """Plan with `Checker.plan` and with OMPL, and certify the paths of both."""
     done = Plans({"plan": [], "OMPL": []}, {"plan": 0, "OMPL": 0}, 0)
     for k, problem in enumerate(problems):
         start, goal, checker = problem.start, problem.goal, problem.planning.checker
-        checker.motion_free(start, start), checker.free(start)  # what a checker makes once
+        checker.motion_free(start, start), checker.free(start)  # the one-time work of the checker is not measured
         util.RNG.setSeed(k + 1)
         begin = time.process_time()
         plan = checker.plan(start, goal, joints=problem.joints, seconds=most, seed=k, **problem.bounds)
@@ -316,14 +319,14 @@ def plans(problems: Iterable[Problem], most: float) -> Plans:
         path = problem.planning.plan(start, goal, seconds=most)
         done.times["plan"].append(middle - begin)
         done.times["OMPL"].append(time.process_time() - middle)
-        for name, each in (("plan", plan.path if plan else None), ("OMPL", path)):
-            done.proven[name] += each is not None and bool(checker.path_free(each, certify=True))
+        for name, result in (("plan", plan.path if plan else None), ("OMPL", path)):
+            done.proven[name] += result is not None and bool(checker.path_free(result, certify=True))
         done.repaired += plan.proof is not None and plan.proof.repaired > 0
     return done
 
 
 def print_plans(scenes: Iterable[tuple[str, Iterable[Problem]]], most: float) -> None:
-    """Print the other table."""
+    """Print the table of plans."""
     columns = "proven | median ms | mean ms | slowest ms"
     print(f"| scene | problems | Checker.plan: {columns} | OMPL: {columns} | plans with detours |\n|{11 * '---|'}")
     total = None
@@ -357,7 +360,8 @@ def main(given_arguments: list[str] | None = None) -> int:
     robot = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
     if arguments.plans:
         few = (
-            (scene, (given(robot, each) for each in problems[: arguments.each])) for scene, problems in scenes.items()
+            (scene, (file_problem(robot, entry) for entry in problems[: arguments.each]))
+            for scene, problems in scenes.items()
         )
         print_plans(few, arguments.most)
         return 0
@@ -370,8 +374,8 @@ def main(given_arguments: list[str] | None = None) -> int:
     for scene, problems in scenes.items():
         spent = compare(problems[: arguments.each], robot, arguments.most)
         print(line(scene, spent), flush=True)
-        for name, each in spent.items():
-            total[name] += each
+        for name, entry in spent.items():
+            total[name] += entry
     print(line("all", total), flush=True)
     return 0
 

@@ -1,7 +1,8 @@
-"""``python -m tests.benchmarks.points``: signed distances of points from meshes, beside four libraries.
+"""``python -m tests.benchmarks.points``: signed distances of points from meshes, compared with four libraries.
 
-One core, CPU time, medians of interleaved rounds. gjk3d takes float64 arrays and returns distances with bounds, nearest
-points, gradients and faces. The others take arrays that are made before, and return distances.
+The table has the CPU time on one core, the median over interleaved rounds. gjk3d takes float64 arrays and returns
+distances with bounds, nearest points, gradients and faces. The other libraries take prepared arrays and return
+distances only.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .triangle_peers import (
 )
 
 PEERS = {"open3d": open3d_points, "warp": warp_points, "libigl": igl_points, "meshlib": meshlib_points}
-WRONG = 1e-3  #: share of distances that may be off by more than 1e-4; a library above it is struck out
+WRONG = 1e-3  #: a library is struck out if a larger share of its distances has errors above 1e-4
 
 
 def in_box(mesh: gk.Mesh, count: int) -> np.ndarray:
@@ -44,7 +45,7 @@ def near_surface(mesh: gk.Mesh, count: int) -> np.ndarray:
 
 
 def rows(triangles: int, count: int, plan: Plan) -> Iterator[str]:
-    """Yield the lines of the table for a mesh."""
+    """Yield the rows of the table for a mesh."""
     mesh = bumpy_torus(triangles)
     for name, make in (("in the box", in_box), ("near the surface", near_surface)):
         points = make(mesh, count).astype(np.float32).astype(float)
@@ -75,7 +76,7 @@ def _cell(times: dict[str, float], wrong: dict[str, float], who: str) -> str:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Write a Markdown table."""
+    """Write the Markdown table."""
     parser = table_parser("tests.benchmarks.points", __doc__, 7)
     parser.add_argument("--triangles", type=int, nargs="+", default=[10**3, 10**4, 10**5])
     parser.add_argument("--points", type=int, default=10**5)

@@ -16,7 +16,7 @@ _FAR = 1e3
 
 
 class Pybullet(Competitor):
-    """Poses are tuples of floats built beforehand; margins are taken away."""
+    """pybullet with prepared poses as tuples of floats, and with collision margins of 0."""
 
     name = "pybullet"
     module = "pybullet"
@@ -36,12 +36,12 @@ class Pybullet(Competitor):
             self.queries.append((used[i], used[j], *place_a, *_place(scene.poses_b[k])))
 
     def loop(self, question: str) -> Loop:
-        ask, queries = pybullet.getClosestPoints, self.queries
+        closest_points, queries = pybullet.getClosestPoints, self.queries
         limit = 0.0 if question == "boolean" else _FAR
 
         def run(n: int) -> list[Any]:
             return [
-                ask(
+                closest_points(
                     -1,
                     -1,
                     limit,
@@ -63,12 +63,12 @@ class Pybullet(Competitor):
         return np.array([min((contact[8] for contact in contacts), default=np.nan) for contacts in answers])
 
     def points(self, count: int) -> tuple[Array, Array]:
-        found = np.full((2, count, 3), np.nan)
+        points = np.full((2, count, 3), np.nan)
         for k, contacts in enumerate(self.loop("distance")(count)):
             if contacts:
                 nearest = min(contacts, key=lambda contact: contact[8])
-                found[:, k] = nearest[5], nearest[6]
-        return found[0], found[1]
+                points[:, k] = nearest[5], nearest[6]
+        return points[0], points[1]
 
 
 def _place(pose: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -88,7 +88,7 @@ def _shape(spec: Any) -> int:
         made = pybullet.createCollisionShape(code, radius=float(numbers[0]), height=float(numbers[1]))
     if made < 0:
         raise RuntimeError(f"pybullet makes no {kind} of {numbers}")
-    # the shape keeps what its body is told; hulls keep a margin of their own
+    # the margin set on the body also applies to its shape; hulls have an additional margin
     pybullet.changeDynamics(pybullet.createMultiBody(baseCollisionShapeIndex=made), -1, collisionMargin=0.0)
     return int(made)
 

@@ -1,7 +1,8 @@
-"""``python -m tests.benchmarks.rays``: rays at meshes, beside Embree and Open3D.
+"""``python -m tests.benchmarks.rays``: rays at meshes, compared with Embree and Open3D.
 
-One core, CPU time, medians of interleaved rounds. gjk3d takes float64 arrays and returns distances, points, normals,
-faces and whether a ray begins inside. The others take float32 arrays that are made before, with unit directions.
+The table has the CPU time on one core, the median over interleaved rounds. gjk3d takes float64 arrays and returns
+distances, points, normals, faces and whether a ray begins inside. The other libraries take prepared float32 arrays with
+unit directions.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def camera(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows(triangles: int, count: int, plan: Plan) -> Iterator[str]:
-    """Yield the lines of the table for a mesh."""
+    """Yield the rows of the table for a mesh."""
     mesh = bumpy_torus(triangles)
     for name, make in (("scattered", scattered), ("camera", camera)):
         origins, directions = make(count)
@@ -48,9 +49,9 @@ def rows(triangles: int, count: int, plan: Plan) -> Iterator[str]:
             theirs = call()
             # float32 misses a few rays at the rim of the mesh
             same = np.isfinite(theirs) == ours.hit
-            both = same & ours.hit
+            common = same & ours.hit
             assert same.mean() > 0.999, peer
-            assert np.quantile(np.abs(theirs[both] - ours.distance[both]), 0.999) < 1e-4, peer
+            assert np.quantile(np.abs(theirs[common] - ours.distance[common]), 0.999) < 1e-4, peer
         calls = {"gjk3d": lambda o=origins, d=directions: gk.raycast(mesh, o, d), **peers}
         n = len(origins)
         tasks = {who: Task(lambda _, c=call: c(), n, n, plan.batch_seconds) for who, call in calls.items()}
@@ -61,7 +62,7 @@ def rows(triangles: int, count: int, plan: Plan) -> Iterator[str]:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Write a Markdown table."""
+    """Write the Markdown table."""
     parser = table_parser("tests.benchmarks.rays", __doc__, 9)
     parser.add_argument("--triangles", type=int, nargs="+", default=[10**3, 10**4, 10**5, 10**6])
     parser.add_argument("--rays", type=int, default=10**5)

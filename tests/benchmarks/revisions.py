@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-SECONDS = 0.03  #: of a measurement
+SECONDS = 0.03  #: CPU time of a measurement
 ROOT = Path(__file__).resolve().parents[2]
-Rows = dict[str, Callable[[], Any]]  #: the calls that are timed, by the names of their rows
+Rows = dict[str, Callable[[], Any]]  #: the timed calls by the names of their rows
 
 
 def random_poses(count: int, spread: float) -> np.ndarray:
@@ -56,8 +56,8 @@ def of_shapes() -> Rows:
     for a, b in ((gk.Sphere(0.5), box), (box, box), (capsule, box), (cylinder, cylinder), (hull, hull)):
         name = f"{type(a).__name__} and {type(b).__name__}"
         for query in ("collide", "distance", "signed_distance", "contact"):
-            ask = getattr(gk, query)
-            rows[f"{query}, {name}"] = each(lambda pose, a=a, b=b, ask=ask: ask(a, b, None, pose), poses)
+            function = getattr(gk, query)
+            rows[f"{query}, {name}"] = each(lambda pose, a=a, b=b, function=function: function(a, b, None, pose), poses)
         for query in ("collide", "distance", "signed_distance"):
             rows[f"{query}, {name}, a stack"] = lambda a=a, b=b, query=query: getattr(gk, query)(a, b, None, stack)
     lists = poses.tolist()
@@ -87,8 +87,8 @@ def of_meshes() -> Rows:
         ("Cloud", (cloud, capsule)),
     ):
         for query in ("collide", "distance", "signed_distance", "contact"):
-            ask = getattr(gk, query)
-            call = lambda pose, ask=ask, body=body: ask(*body, None, pose)  # noqa: E731
+            function = getattr(gk, query)
+            call = lambda pose, function=function, body=body: function(*body, None, pose)  # noqa: E731
             rows[f"{query}, {name}, near"], rows[f"{query}, {name}, far"] = each(call, near), each(call, far)
     rows["Mesh(...) and its first distance"] = lambda: gk.distance(
         gk.Mesh(ball.vertices, ball.faces), capsule, None, far[0]
@@ -151,7 +151,7 @@ def all_rows() -> Rows:
 
 
 def work() -> None:
-    """Time rows for the process that asks: read a name, and write the microseconds of a call."""
+    """Time rows for the parent process: read a name, and write the microseconds of a call."""
     rows, counts = all_rows(), {}
     print(json.dumps(list(rows)), flush=True)
     for line in sys.stdin:

@@ -1,9 +1,9 @@
-"""``python -m tests.benchmarks.robots``: configurations of Panda, UR5 and Talos beside pinocchio with coal.
+"""``python -m tests.benchmarks.robots``: configurations of Panda, UR5 and Talos, compared with pinocchio and coal.
 
-Each link mesh is its hull on both sides, and the pairs are those of the SRDF. CPU time of one thread, medians over
-rounds in which all take turns. Where both are asked for a batch, gjk3d takes it in one call and pinocchio is looped
-over in Python; "one call" is one configuration from Python on both sides, as a planner's callback asks. Both agree on
-what they find, or the run stops: distances to 1e-6, booleans but for what coal's is known to miss.
+Each link mesh is replaced by its hull in both libraries, and the pairs are those of the SRDF. The table has the CPU
+time of one thread, the median over interleaved rounds. gjk3d takes a batch in one call, and pinocchio runs in a Python
+loop. "one call" is a single configuration from Python in both, as in the callback of a planner. The run stops if the
+results disagree: distances by more than 1e-6, or booleans except for collisions that coal is known to miss.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "robot"))
 from example_robots import SHARE, SRDFS, URDFS, hulls_of, some, twin
 
 ROBOTS = ("panda", "ur5", "talos")
-COUNT = 1000  #: configurations, asked again and again
+COUNT = 1000  #: number of configurations, which longer loops repeat
 BOXES = 10
 CLOSE = 1e-6
 
-Loop = Any  #: answers the first n questions
+Loop = Any  #: runs the first n queries
 
 
 def boxes(seed: int = 0) -> dict[str, tuple[gk.Box, np.ndarray]]:
-    """Some that a robot at the origin would have to mind, none where its base is."""
+    """Return boxes within reach of a robot at the origin, none of them at its base."""
     rng = np.random.default_rng(seed)
     out = {}
     for k in range(BOXES):
@@ -48,7 +48,7 @@ def boxes(seed: int = 0) -> dict[str, tuple[gk.Box, np.ndarray]]:
 
 
 class Peer:
-    """Pinocchio and coal."""
+    """The queries of pinocchio with coal."""
 
     def __init__(self, name: str, around: dict[str, tuple[gk.Box, np.ndarray]], numbers: np.ndarray) -> None:
         self.twin, self.q = twin(name), [self.numbers_of(name, row) for row in numbers]
@@ -56,62 +56,62 @@ class Peer:
         robot = range(self.shapes.ngeoms)
         for key, (shape, pose) in around.items():
             solid = coal.Box(*shape.extents)
-            one = pinocchio.GeometryObject(key, 0, 0, pinocchio.SE3(pose), solid)
-            added = self.shapes.addGeometryObject(one)
+            geometry = pinocchio.GeometryObject(key, 0, 0, pinocchio.SE3(pose), solid)
+            added = self.shapes.addGeometryObject(geometry)
             for k in robot:
                 self.shapes.addCollisionPair(pinocchio.CollisionPair(k, added))
         self.data = pinocchio.GeometryData(self.shapes)
 
     def numbers_of(self, name: str, q: np.ndarray) -> np.ndarray:
-        """A configuration in pinocchio's numbers."""
-        found: np.ndarray = twin(name).numbers(q)
-        return found
+        """Return a configuration in pinocchio's numbers."""
+        numbers: np.ndarray = twin(name).numbers(q)
+        return numbers
 
     def hit(self, q: np.ndarray) -> bool:
-        """Whether any pair is in collision; it stops at the first."""
+        """Return whether any pair collides. The search stops at the first."""
         other = self.twin
         return bool(pinocchio.computeCollisions(other.model, other.data, self.shapes, self.data, q, True))
 
     def distance(self, q: np.ndarray) -> float:
-        """The least signed distance, and which pair's."""
+        """Return the least signed distance of all pairs."""
         other = self.twin
         k = pinocchio.computeDistances(other.model, other.data, self.shapes, self.data, q)
         return float(self.data.distanceResults[k].min_distance)
 
     def hits(self, n: int) -> list[bool]:
-        """Of the first n."""
+        """Return the booleans of the first n configurations."""
         return [self.hit(q) for q in self.q[:n]]
 
     def distances(self, n: int) -> list[float]:
-        """Of the first n."""
+        """Return the distances of the first n configurations."""
         return [self.distance(q) for q in self.q[:n]]
 
 
-def cycled(count: int, ask: Any) -> Loop:
-    """Ask the first n of what is asked again and again."""
+def cycled(count: int, query: Any) -> Loop:
+    """Return a loop over n queries that repeats the first ``count``."""
 
     def run(n: int) -> None:
         for _ in range(n // count):
-            ask(count)
+            query(count)
         if n % count:
-            ask(n % count)
+            query(n % count)
 
     return run
 
 
 def agree(checker: Checker, peer: Peer, q: np.ndarray, about: str) -> tuple[float, int]:
-    """Stop where the two do not agree; return the share that is free, and how many hits coal's boolean missed."""
+    """Compare both libraries; return the share of free configurations and the number of collisions that coal missed."""
     free, mine = checker.free(q), checker.clearance(q).distance
     theirs, hits = np.array(peer.distances(len(q))), np.array(peer.hits(len(q)))
-    apart = (mine > CLOSE) | (theirs > CLOSE)
-    assert np.abs(mine - theirs)[apart].max(initial=0.0) < CLOSE, about
+    separated = (mine > CLOSE) | (theirs > CLOSE)
+    assert np.abs(mine - theirs)[separated].max(initial=0.0) < CLOSE, about
     assert np.array_equal(free, mine > 0.0), about
     assert not (hits & free).any(), about
     return float(free.mean()), int((~hits & ~free).sum())
 
 
 def row(name: str, crowded: bool, plan: Plan, count: int) -> list[str]:
-    """Lines of the table of one robot, alone or among boxes."""
+    """Return the rows of the table for a robot, alone or among boxes."""
     around = boxes() if crowded else {}
     robots = {
         way: Robot.from_urdf(SHARE / URDFS[name], SHARE / SRDFS[name], geometry=way) for way in ("hull", "bodies")
@@ -121,30 +121,30 @@ def row(name: str, crowded: bool, plan: Plan, count: int) -> list[str]:
     peer = Peer(name, around, q)
     about = f"{name}, {BOXES} boxes" if crowded else name
     free, missed = agree(checkers["hull"], peer, q, about)
-    one, each = checkers["hull"], list(q)
+    checker, rows = checkers["hull"], list(q)
     questions: dict[str, dict[str, Loop]] = {
         "boolean": {
-            "hull": lambda n: one.free(q[:n]),
+            "hull": lambda n: checker.free(q[:n]),
             "bodies": lambda n: checkers["bodies"].free(q[:n]),
             "peer": peer.hits,
         },
         "distance": {
-            "hull": lambda n: one.clearance(q[:n]),
+            "hull": lambda n: checker.clearance(q[:n]),
             "bodies": lambda n: checkers["bodies"].clearance(q[:n]),
             "peer": peer.distances,
         },
-        "boolean, one call": {"hull": lambda n: [one.free(x) for x in each[:n]], "peer": peer.hits},
-        "distance, one call": {"hull": lambda n: [one.clearance(x) for x in each[:n]], "peer": peer.distances},
+        "boolean, one call": {"hull": lambda n: [checker.free(x) for x in rows[:n]], "peer": peer.hits},
+        "distance, one call": {"hull": lambda n: [checker.clearance(x) for x in rows[:n]], "peer": peer.distances},
     }
     lines = []
-    for question, asked in questions.items():
-        tasks = {who: Task(cycled(count, ask), count, 64 * count, plan.batch_seconds) for who, ask in asked.items()}
+    for question, loops in questions.items():
+        tasks = {who: Task(cycled(count, loop), count, 64 * count, plan.batch_seconds) for who, loop in loops.items()}
         lines.append(line(about, question, measure(tasks, plan), f"{100 * free:.0f} %", missed))
     return lines
 
 
 def line(about: str, question: str, timings: dict[str, Timing], free: str, missed: int) -> str:
-    """One line of the table."""
+    """Return a row of the table."""
     cells = [f"{timings[who].median:.2f}" if who in timings else "" for who in ("hull", "bodies", "peer")]
     low, middle, high = ratio(timings["peer"], timings["hull"])
     spread = f"{middle:.1f}x ({low:.1f}-{high:.1f})"
@@ -159,12 +159,12 @@ checker = gk.robot.Checker(robot)
 
 
 def loading(name: str) -> str:
-    """What a process pays for a robot, compiled code kept from the last."""
+    """Return the load times of a robot in a fresh process, with cached machine code."""
     code = _LOAD.format(urdf=str(SHARE / URDFS[name]), srdf=str(SHARE / SRDFS[name]))
-    whole = code + "checker.free([0.0] * robot.dof)"
-    seconds_of(whole)
-    found = [min(seconds_of(each) or np.nan for _ in range(3)) for each in ("import gjk3d", code, whole)]
-    return f"| {name} | " + " | ".join(f"{seconds:.2f}" for seconds in found) + " |"
+    full = code + "checker.free([0.0] * robot.dof)"
+    seconds_of(full)
+    times = [min(seconds_of(script) or np.nan for _ in range(3)) for script in ("import gjk3d", code, full)]
+    return f"| {name} | " + " | ".join(f"{seconds:.2f}" for seconds in times) + " |"
 
 
 def main(given: list[str] | None = None) -> int:

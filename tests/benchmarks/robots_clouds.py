@@ -1,9 +1,10 @@
-"""``python -m tests.benchmarks.robots_clouds``: a Panda in a cloud of points, beside pinocchio and coal's octree.
+"""``python -m tests.benchmarks.robots_clouds``: a Panda in a cloud of points, with pinocchio and coal's octree.
 
-Points lie on a bumpy shell about the robot, which about one configuration in four touches. Each link mesh is its hull
-on both sides; the base may touch. gjk3d's points are balls, coal's are cubes of its octree that hold them: a cube is
-no nearer than its point by more than its diagonal, and no farther than its point, which is checked of every answer.
-CPU time of one thread, medians over rounds in which all take turns; pinocchio is asked one configuration a call.
+The points lie on a bumpy shell around the robot, which about a quarter of the configurations touch. Each link mesh is
+replaced by its hull in both libraries. The base may touch. The points are balls in gjk3d, and in coal they are cubes of
+an octree that contain them. A cube is nearer than its point by at most its diagonal, and never farther. Every result is
+checked for this. The table has the CPU time of one thread, the median over interleaved rounds. pinocchio takes one
+configuration per call.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from .timing import QUICK, Plan, Task, measure
 
 NAME, BASE = "panda", "panda_link0"
 RADIUS = 0.005
-COUNT = 64  #: configurations of a question, asked again and again
-TURN = 0.4  #: radians, at most, of each joint in a motion
+COUNT = 64  #: configurations of a query, which longer loops repeat
+TURN = 0.4  #: largest rotation of each joint in a motion, in radians
 
 
 def shell(count: int) -> np.ndarray:
-    """So many points about a robot at the origin, none where its base is."""
+    """Return points around a robot at the origin, none of them at its base."""
     rng = np.random.default_rng(0)
     way = rng.normal(size=(2 * count, 3))
     way /= np.linalg.norm(way, axis=1)[:, None]
@@ -54,18 +55,18 @@ class Octree(Peer):
 
 
 def agree(checker: Checker, peer: Octree, q: np.ndarray) -> float:
-    """Stop where cubes and balls could not be of the same points; return the share that is free."""
+    """Check that the results fit cubes and balls of the same points; return the share of free configurations."""
     few = slice(0, 16)
     near, free = checker.clearance(q[few]), checker.free(q)
     theirs, hits = np.array(peer.distances(16)), np.array(peer.hits(len(q)))
     diagonal = 2.0 * RADIUS * 3**0.5
-    points = near.upper + RADIUS  # how far the nearest point is, or less
+    points = near.upper + RADIUS  # upper bound of the distance to the nearest point
     assert (theirs <= points + 1e-6)[points > 0].all()
-    apart = theirs > 0
-    assert (theirs >= near.lower + RADIUS - diagonal - 1e-6)[apart & (near.lower > 0)].all()
+    separated = theirs > 0
+    assert (theirs >= near.lower + RADIUS - diagonal - 1e-6)[separated & (near.lower > 0)].all()
     assert np.array_equal(free[few], near.lower > 0)
     wide = Checker(checker.robot, {"cloud": gk.PointCloud(checker.shape("cloud").points, diagonal)}, touching=TOUCHING)
-    assert not (hits & wide.free(q)).any()  # a cube is met only where its point is as near
+    assert not (hits & wide.free(q)).any()  # a cube collides only if its point is within the diagonal
     point = Checker(checker.robot, {"cloud": gk.PointCloud(checker.shape("cloud").points, 0.0)}, touching=TOUCHING)
     assert not (~hits & ~point.free(q)).any()
     return float(free.mean())
@@ -75,14 +76,14 @@ TOUCHING = [(BASE, "cloud")]
 
 
 def rows(count: int, plan: Plan) -> Iterator[str]:
-    """Lines of the table of a cloud of so many points."""
+    """Yield the rows of the table for a cloud of points."""
     points = shell(count)
     robot = Robot.from_urdf(SHARE / URDFS[NAME], SHARE / SRDFS[NAME], geometry="hull")
     checker = Checker(robot, {"cloud": gk.PointCloud(points, RADIUS)}, touching=TOUCHING)
     q = some(robot, 6 * COUNT, 1)
     free = checker.free(q)
-    own = Checker(robot).free(q)
-    inside, clear = q[~free & own][:COUNT], q[free][:COUNT]
+    self_free = Checker(robot).free(q)
+    inside, clear = q[~free & self_free][:COUNT], q[free][:COUNT]
     to = clear + np.clip(some(robot, len(clear), 9) - clear, -TURN, TURN)
     clouds = [gk.PointCloud(points, RADIUS) for _ in range(4)]
     for each in clouds:
@@ -96,8 +97,8 @@ def rows(count: int, plan: Plan) -> Iterator[str]:
         checker.add("cloud", clouds[turns[0] % 4], touching=[BASE])
         checker.free(clear[0])
 
-    def once(ask: Callable[[], Any]) -> Callable[[int], None]:
-        return lambda n: [ask() for _ in range(n)] and None
+    def once(query: Callable[[], Any]) -> Callable[[int], None]:
+        return lambda n: [query() for _ in range(n)] and None
 
     def built() -> None:
         gk.collide(gk.PointCloud(points, RADIUS), gk.Sphere(0.1))
@@ -105,48 +106,48 @@ def rows(count: int, plan: Plan) -> Iterator[str]:
     peers = {name: Octree(points, each) for name, each in (("clear", clear), ("inside", inside))}
     share = agree(checker, Octree(points, q), q)
     plain = np.ascontiguousarray(points)
-    asked: dict[str, tuple[int, dict[str, Callable[[int], Any]]]] = {
+    queries: dict[str, tuple[int, dict[str, Callable[[int], Any]]]] = {
         "build": (1, {"stack": once(built), "peer": once(lambda: coal.makeOctree(plain, 2.0 * RADIUS))}),
         "replace the cloud, and the first result": (1, {"stack": once(swap)}),
         "points of the robot itself": (1, {"stack": once(lambda: checker.outside(points, clear[0], margin=0.02))}),
     }
     for name, some_q in (("where it is free", clear), ("where it touches", inside)):
         peer, each, n = peers["clear" if some_q is clear else "inside"], list(some_q), len(some_q)
-        asked[f"free, {name}"] = n, {
+        queries[f"free, {name}"] = n, {
             "stack": cycled(n, lambda k, s=some_q: checker.free(s[:k])),
             "one": cycled(n, lambda k, s=each: [checker.free(x) for x in s[:k]]),
             "peer": cycled(n, peer.hits),
         }  # fmt: skip
-        asked[f"distance, {name}"] = n, {
+        queries[f"distance, {name}"] = n, {
             "stack": cycled(n, lambda k, s=some_q: checker.clearance(s[:k])),
             "one": cycled(n, lambda k, s=each: [checker.clearance(x) for x in s[:k]]),
             "peer": cycled(n, peer.distances),
         }  # fmt: skip
         if some_q is inside:
-            asked[f"distance with the fast depth, {name}"] = n, {
+            queries[f"distance with the fast depth, {name}"] = n, {
                 "stack": cycled(n, lambda k: checker.clearance(inside[:k], depth="fast")),
                 "one": cycled(n, lambda k: [checker.clearance(x, depth="fast") for x in inside[:k]]),
                 "peer": cycled(n, peer.distances),
             }  # fmt: skip
     n = len(clear)
-    asked[f"motions of {TURN} rad, proven"] = n, {
+    queries[f"motions of {TURN} rad, proven"] = n, {
         "stack": cycled(n, lambda k: checker.motion_free(clear[:k], to[:k], certify=True)),
     }  # fmt: skip
-    asked[f"motions of {TURN} rad, every 0.05 rad"] = n, {
+    queries[f"motions of {TURN} rad, every 0.05 rad"] = n, {
         "stack": cycled(n, lambda k: checker.motion_free(clear[:k], to[:k])),
     }  # fmt: skip
-    for question, (block, tasks) in asked.items():
-        # a few are enough of what takes long
+    for question, (block, tasks) in queries.items():
+        # slow queries need fewer repetitions
         few = min(block, 4) if "touches" in question and question.startswith("distance") else block
-        told = measure({who: Task(run, few, 64 * block, plan.batch_seconds) for who, run in tasks.items()}, plan)
-        cells = [f"{told[who].median:.1f}" if who in told else "" for who in ("stack", "one", "peer")]
-        ratio = told["peer"].median / told["stack"].median if "peer" in told else 0.0
+        timings = measure({who: Task(run, few, 64 * block, plan.batch_seconds) for who, run in tasks.items()}, plan)
+        cells = [f"{timings[who].median:.1f}" if who in timings else "" for who in ("stack", "one", "peer")]
+        ratio = timings["peer"].median / timings["stack"].median if "peer" in timings else 0.0
         best = f"{ratio:.{2 if ratio < 99.5 else 3}g}x" if ratio else ""
         yield f"| {len(points)} points, {100 * share:.0f} % free | {question} | {' | '.join(cells)} | {best} |"
 
 
 def main(given: list[str] | None = None) -> int:
-    """Write a Markdown table."""
+    """Write the Markdown table."""
     parser = table_parser("tests.benchmarks.robots_clouds", __doc__, 7)
     parser.add_argument("--points", type=int, nargs="+", default=[10**4, 10**5])
     parser.add_argument("--quick", action="store_true", help="to see that all works")

@@ -1,10 +1,10 @@
 """``python -m tests.benchmarks.robots_motion``: motions of Panda, UR5 and Talos among boxes, sampled and certified.
 
-Straight lines from a free configuration, up to `LENGTH` long in the norm of joint space; CPU time of one thread,
-medians over rounds in which all take turns. "single calls" asks `Checker.free` sample by sample, up to the first that
-hits. "any contact" is the proof with a tolerance of half a motion, which takes the first configuration that is found to
-collide. Missed are motions that samples call free and the proof does not. With ``--meshes`` a torus of 512 triangles
-stands in the place of each box.
+The motions are straight lines from a free configuration, up to `LENGTH` long in the norm of joint space. The table has
+the CPU time of one thread, the median over interleaved rounds. "single calls" runs `Checker.free` for each sample up to
+the first collision. "any contact" is the proof with a tolerance of half a motion, which accepts the first colliding
+configuration that it finds. Missed motions are free by their samples but not by the proof. With ``--meshes``, a torus
+of 512 triangles replaces each box.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STEPS = (0.05, 0.01)
 
 
 def edges(robot: Robot, checker: Checker, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Motions within the limits that begin free."""
+    """Return motions within the limits that start free."""
     q = some(robot, 20 * count, 2)
     first = q[checker.free(q)][:count]
     toward = some(robot, len(first), 3) - first
@@ -38,7 +38,7 @@ def edges(robot: Robot, checker: Checker, count: int) -> tuple[np.ndarray, np.nd
 
 
 def tori() -> dict[str, tuple[gk.Mesh, np.ndarray]]:
-    """Meshes about as large as the boxes, where these are."""
+    """Return meshes of about the size of the boxes, at the poses of the boxes."""
     out = {}
     for name, (box, pose) in boxes().items():
         wide = float(box.extents.max()) / 2
@@ -48,31 +48,32 @@ def tori() -> dict[str, tuple[gk.Mesh, np.ndarray]]:
 
 
 def one_by_one(checker: Checker, q0: np.ndarray, q1: np.ndarray, step: float) -> bool:
-    """Ask for a motion as a planner's callback would."""
+    """Check a motion by single calls, as in the callback of a planner."""
     steps = max(int(np.ceil(np.abs(q1 - q0).max() / step)), 1)
     return all(checker.free(q0 + (k / steps) * (q1 - q0)) for k in range(steps + 1))
 
 
 def row(name: str, around: dict[str, Any], plan: Plan, count: int) -> list[str]:
-    """Lines of the table of one robot among obstacles."""
+    """Return the rows of the table for a robot among obstacles."""
     robot = Robot.from_urdf(SHARE / URDFS[name], SHARE / SRDFS[name])
     checker = Checker(robot, around)
     q0, q1 = edges(robot, checker, count)
     proof = checker.motion_free(q0, q1, certify=True)
-    asked: dict[str, Any] = {"certified": lambda n: checker.motion_free(q0[:n], q1[:n], certify=True)}
-    asked["certified, any contact"] = lambda n: checker.motion_free(q0[:n], q1[:n], certify=True, tolerance=0.5)
+    queries: dict[str, Any] = {"certified": lambda n: checker.motion_free(q0[:n], q1[:n], certify=True)}
+    queries["certified, any contact"] = lambda n: checker.motion_free(q0[:n], q1[:n], certify=True, tolerance=0.5)
     missed = {"certified": 0}
     for step in STEPS:
         text = f"sampled, {step}"
-        asked[text] = lambda n, step=step: checker.motion_free(q0[:n], q1[:n], resolution=step)
+        queries[text] = lambda n, step=step: checker.motion_free(q0[:n], q1[:n], resolution=step)
         sampled = checker.motion_free(q0, q1, resolution=step)
         assert not (proof.free & ~sampled.free).any(), name
         missed[text] = int((sampled.free & ~proof.free).sum())
-    asked[f"single calls, {STEPS[0]}"] = lambda n: [
+    queries[f"single calls, {STEPS[0]}"] = lambda n: [
         one_by_one(checker, *ends, STEPS[0]) for ends in zip(q0[:n], q1[:n], strict=True)
     ]
     timings = measure(
-        {who: Task(cycled(len(q0), ask), len(q0), 64 * len(q0), plan.batch_seconds) for who, ask in asked.items()}, plan
+        {who: Task(cycled(len(q0), run), len(q0), 64 * len(q0), plan.batch_seconds) for who, run in queries.items()},
+        plan,
     )
     about = [int((proof.status == status).sum()) for status in MotionStatus]
     return [

@@ -1,7 +1,7 @@
-"""``python -m tests.benchmarks.rows``: a million rows by `gjk3d.batches`, in one process and on two of Dask.
+"""``python -m tests.benchmarks.rows``: a million rows by `gjk3d.batches`, in one process and in two of Dask.
 
-CPU time of all processes (that of two counts the client, in which the scheduler runs), wall time, whether the answers
-are of the same bits, and by how much the peak of memory of the process that asks grew.
+The table has the CPU time of all processes (for two with the client, in which the scheduler runs), the wall time,
+whether the results have the same bits, and the growth of the peak memory of the calling process.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import gjk3d as gk
 from tests.benchmarks.copies import _peak, _workers
 
 DATA = Path(__file__).parents[2] / "data"
-_MADE = 10_000  #: rows that differ; a million are these again and again
+_MADE = 10_000  #: number of different rows, which repeat
 
 
 class Again:
-    """Rows that are some rows over and over, made as they are taken."""
+    """A sequence that repeats its rows, and makes them on demand."""
 
     def __init__(self, rows: Any, count: int) -> None:
         self._rows, self._count = rows, count
@@ -38,8 +38,8 @@ class Again:
         return self._rows[: min(part.stop, self._count) - part.start]
 
 
-def questions() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...], Callable[[Any], Any]]]:
-    """Yield the name of each, what is asked, the rows, and what of an answer is compared."""
+def queries() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...], Callable[[Any], Any]]]:
+    """Yield the name, the query, its rows, and a function that returns the compared part of a result."""
     rng = np.random.default_rng(8)
 
     def poses(spread: float) -> Any:
@@ -50,15 +50,15 @@ def questions() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...], Call
 
     shapes = [gk.Box((1, 2, 1)), gk.Sphere(0.5), gk.Capsule(0.3, 1), gk.ConvexHull(rng.normal(size=(40, 3)))]
     pairs, which = gk.Pairs(shapes), rng.integers(0, 4, (_MADE, 2))
-    both = np.stack([poses(1.5), poses(1.5)], axis=1)
-    yield "Pairs.collide", pairs.collide, (which, both), np.asarray
-    yield "Pairs.signed_distance", pairs.signed_distance, (which, both), lambda found: found.lower
+    pose_pairs = np.stack([poses(1.5), poses(1.5)], axis=1)
+    yield "Pairs.collide", pairs.collide, (which, pose_pairs), np.asarray
+    yield "Pairs.signed_distance", pairs.signed_distance, (which, pose_pairs), lambda result: result.lower
     checker = gk.robot.Checker(gk.robot.Robot.from_urdf(DATA / "arm" / "arm.urdf"))
     q = rng.uniform(-1, 1, (2 * _MADE, checker.robot.dof))
     yield "Checker.free", checker.free, (q[:_MADE],), np.asarray
-    yield "Checker.motion_free", checker.motion_free, (q[:_MADE], q[_MADE:]), lambda found: found.free
+    yield "Checker.motion_free", checker.motion_free, (q[:_MADE], q[_MADE:]), lambda result: result.free
     moves = [gk.Motion.between(poses(2.0), poses(2.0)) for _ in range(2)]
-    yield "time_of_impact", partial(gk.time_of_impact, shapes[0], shapes[2]), (*moves,), lambda found: found.time
+    yield "time_of_impact", partial(gk.time_of_impact, shapes[0], shapes[2]), (*moves,), lambda result: result.time
 
 
 def _processor_time(client: Any) -> float:
@@ -66,8 +66,8 @@ def _processor_time(client: Any) -> float:
     return time.process_time() + sum(_workers(client).values())
 
 
-def asked(question: Callable[..., Any], rows: Any, read: Callable[[Any], Any], client: Any) -> tuple[Any, ...]:
-    """Return CPU time, wall time, growth of memory in MB, and the hash of all answers in their order."""
+def measure(question: Callable[..., Any], rows: Any, read: Callable[[Any], Any], client: Any) -> tuple[Any, ...]:
+    """Return the CPU time, the wall time, the growth of memory in MB, and the hash of all results in order."""
     digest, cpu, wall, before = hashlib.sha256(), _processor_time(client), time.perf_counter(), _peak()
     for _, answer in gk.batches(question, *rows, executor=client):
         digest.update(np.ascontiguousarray(read(answer)).tobytes())
@@ -75,7 +75,7 @@ def asked(question: Callable[..., Any], rows: Any, read: Callable[[Any], Any], c
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run the benchmark that the command line selects."""
     from dask.distributed import Client, LocalCluster
 
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.rows", description=__doc__)
@@ -90,11 +90,11 @@ def main(given: list[str] | None = None) -> int:
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as processes,
         Client(processes) as client,
     ):
-        for name, question, made, read in questions():
+        for name, question, made, read in queries():
             count = arguments.motions if "motion" in name or "impact" in name else arguments.rows
-            for some in (min(20_000, count), count):  # first everything is loaded
+            for some in (min(20_000, count), count):  # the first, short run loads all code
                 rows = [Again(each, some) for each in made]
-                one, two = (asked(question, rows, read, executor) for executor in (None, client))
+                one, two = (measure(question, rows, read, executor) for executor in (None, client))
             print(
                 f"| `{name}` | {count} | {one[0]:.1f} s | {two[0]:.1f} s | {two[0] / one[0]:.2f} | {one[1]:.1f} s |"
                 f" {two[1]:.1f} s | + {max(one[2], two[2]):.0f} MB | {'yes' if one[3] == two[3] else 'NO'} |",

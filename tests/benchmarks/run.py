@@ -1,4 +1,4 @@
-"""Measure: each row in each setting, every competitor in every round; and how workers scale, by the wall clock."""
+"""Measure each row in each setting, with all competitors in every round, and the scaling of workers by wall time."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MODULES = {
     "pybullet": "pybullet_competitor",
     "distance3d": "distance3d_competitor",
 }
-#: rows, by setting, that are also run with one and with two workers
+#: rows that are also run with one and with two workers
 WORKERS = ("box-box", "cylinder-cylinder", "hulls of 128", "hulls of 2048")
 
 
 @dataclass
 class Cell:
-    """One row of one table: everyone's time and accuracy."""
+    """A row of a table: the times and the accuracy of all competitors."""
 
     row: str
     setting: str
@@ -40,24 +40,24 @@ class Cell:
 
 @dataclass
 class Findings:
-    """All of a run."""
+    """All results of a run."""
 
     cells: list[Cell] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)  #: why a peer takes no part, or in which rows it does not
+    missing: dict[str, str] = field(default_factory=dict)  #: reasons why a peer, or a row of a peer, is not measured
     workers: list[tuple[str, str, str, dict[str, Timing]]] = field(default_factory=list)
 
 
 def load_peers(wanted: list[str], findings: Findings) -> list[type[Competitor]]:
-    """Import what is installed."""
-    found: list[type[Competitor]] = []
+    """Import the installed peers."""
+    competitors: list[type[Competitor]] = []
     for name in wanted:
         try:
             module = importlib.import_module(f".{_MODULES[name]}", __package__)
         except ImportError as reason:
             findings.missing[name] = f"not installed ({reason})"
             continue
-        found += module.COMPETITORS
-    return found
+        competitors += module.COMPETITORS
+    return competitors
 
 
 def measure(
@@ -69,7 +69,7 @@ def measure(
     findings: Findings,
     quick: bool = False,
 ) -> None:
-    """Add one row's cells."""
+    """Measure a row, and add its cells to the findings."""
     scene = make(row, setting, 512 if quick else DISTINCT, 8 if quick else None)
     truth = reference(scene)
     taking_part: list[Competitor] = []
@@ -78,28 +78,28 @@ def measure(
             continue
         try:
             taking_part.append(kind(scene))
-        except Exception as reason:  # a peer that cannot build this row says so in the table
+        except Exception as reason:  # the table lists the rows that a peer cannot build
             if issubclass(kind, gjk3d_competitor.Gjk3d):
                 raise
             findings.missing[f"{kind.name}, {row}"] = f"{type(reason).__name__}: {reason}"
     for question in questions:
         tasks: dict[str, Task] = {}
         judgements = {}
-        for one in taking_part:
-            run = one.loop(question)
+        for competitor in taking_part:
+            run = competitor.loop(question)
             if run is None:
                 continue
             try:
-                judgements[one.name] = judge(one, question, run, truth)
+                judgements[competitor.name] = judge(competitor, question, run, truth)
             except Exception as reason:
-                if isinstance(one, gjk3d_competitor.Gjk3d):
+                if isinstance(competitor, gjk3d_competitor.Gjk3d):
                     raise
-                findings.missing[f"{one.name}, {row}, {question}"] = f"{type(reason).__name__}: {reason}"
+                findings.missing[f"{competitor.name}, {row}, {question}"] = f"{type(reason).__name__}: {reason}"
                 continue
-            batch = isinstance(one, gjk3d_competitor.Gjk3d) and one.batch
+            batch = isinstance(competitor, gjk3d_competitor.Gjk3d) and competitor.batch
             seconds = plan.batch_seconds if batch else plan.seconds
-            most = one.most // scene.block * scene.block
-            tasks[one.name] = Task(run, scene.block, most, seconds, one.clock)
+            most = competitor.most // scene.block * scene.block
+            tasks[competitor.name] = Task(run, scene.block, most, seconds, competitor.clock)
         timings = timing.measure(tasks, plan)
         findings.cells.append(
             Cell(row, setting, question, timings, judgements, truth.verified, counts(scene, question))
@@ -109,14 +109,14 @@ def measure(
 def measure_workers(
     row: str, setting: str, questions: list[str], plan: Plan, findings: Findings, quick: bool = False
 ) -> None:
-    """Time one worker against two by the wall clock, where the API takes workers."""
+    """Measure a row with one and with two workers by wall time, if its query takes workers."""
     if setting not in ("stack", "pairs") or row not in WORKERS or not gjk3d_competitor.takes_workers(setting):
         return
-    one = gjk3d_competitor.Gjk3d(make(row, setting, 512 if quick else DISTINCT, 8 if quick else None))
+    own = gjk3d_competitor.Gjk3d(make(row, setting, 512 if quick else DISTINCT, 8 if quick else None))
     for question in questions:
         tasks = {}
         for count in (1, 2):
-            run = one.loop(question, workers=count)
+            run = own.loop(question, workers=count)
             assert run is not None
-            tasks[str(count)] = Task(run, one.scene.block, one.most, 2.0 * plan.batch_seconds, time.perf_counter)
+            tasks[str(count)] = Task(run, own.scene.block, own.most, 2.0 * plan.batch_seconds, time.perf_counter)
         findings.workers.append((row, setting, question, timing.measure(tasks, plan)))

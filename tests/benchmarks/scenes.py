@@ -1,4 +1,4 @@
-"""What is asked: which shapes, at which poses. Half of the pairs overlap, in every block of queries."""
+"""The queries of the benchmarks: shapes and poses. Half of the pairs overlap in every block of queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import gjk3d as gk
 
 HULLS = (32, 128, 512, 2048, 8192)
 ROWS = ("sphere-sphere", "box-box", "capsule-box", "cylinder-cylinder", *(f"hulls of {n}" for n in HULLS))
-#: rows whose answer is exact in finitely many steps; in the others accuracy is a choice
+#: rows with exact results after finitely many steps; the others need a tolerance
 FLAT = ("box-box", *ROWS[4:])
 
 QUESTIONS = ("boolean", "distance", "depth")
@@ -29,63 +29,63 @@ SETTINGS = {
 }
 
 TOTAL = 100_000  #: queries of a stack and of many pairs
-DISTINCT = 16_384  #: of them different: more than a branch predictor remembers
-BLOCK = 16  #: queries of which exactly half overlap
-STEPS, PERIOD = 4096, 128  #: of a trajectory; it goes in and out of contact once a period
+DISTINCT = 16_384  #: number of different queries, more than a branch predictor remembers
+BLOCK = 16  #: length of a block of queries, of which exactly half overlap
+STEPS, PERIOD = 4096, 128  #: steps of a trajectory and of its period, in which contact begins and ends once
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Queries of one row in one setting, as every competitor gets them."""
+    """The queries of a row in a setting, equal for all competitors."""
 
     row: str
     setting: str
     specs: list[Spec]
-    pairs: Any  #: (n, 2) int, or None where all queries are of the first two shapes
-    poses_a: Array  #: (n, 4, 4), or (1, 4, 4) where A stays
+    pairs: Any  #: (n, 2) int, or None if all queries use the first two shapes
+    poses_a: Array  #: (n, 4, 4), or (1, 4, 4) if A is fixed
     poses_b: Array  #: (n, 4, 4)
     sizes: Array  #: (n,) reach of A plus reach of B
-    block: int  #: a timed loop is of a multiple of this many queries
+    block: int  #: the number of queries of a timed loop is a multiple of this
 
     @property
     def still(self) -> bool:
-        """Whether A stays where it is."""
+        """Return whether A is fixed."""
         return len(self.poses_a) == 1
 
     def __len__(self) -> int:
         return len(self.poses_b)
 
     def pair(self, k: int) -> tuple[int, int]:
-        """Indices of the two shapes of a query."""
+        """Return the indices of the two shapes of a query."""
         return (0, 1) if self.pairs is None else (int(self.pairs[k, 0]), int(self.pairs[k, 1]))
 
 
 def hull_points(count: int, radii: Any, rng: np.random.Generator) -> Array:
-    """Points on an ellipsoid: every one is a vertex of their hull."""
+    """Return points on an ellipsoid, all of which are vertices of their hull."""
     return naive.unit_vectors(rng, count) * np.asarray(radii)
 
 
 def specs_of(row: str, side: int, count: int, rng: np.random.Generator) -> list[Spec]:
-    """Return that many shapes for one side of a row: the first is the row's own, the others vary its lengths."""
-    found: list[Spec] = []
+    """Return shapes for one side of a row. The first has the nominal lengths of the row, and the others vary them."""
+    specs: list[Spec] = []
     for k in range(count):
         f = np.ones(3) if k == 0 else rng.uniform(0.7, 1.4, 3)
         if row == "sphere-sphere":
-            found.append(("sphere", (0.5, 0.6)[side] * f[0]))
+            specs.append(("sphere", (0.5, 0.6)[side] * f[0]))
         elif row == "box-box" or (row == "capsule-box" and side == 1):
-            found.append(("box", tuple(((1.0, 1.2, 0.8), (0.9, 1.0, 1.1))[side] * f)))
+            specs.append(("box", tuple(((1.0, 1.2, 0.8), (0.9, 1.0, 1.1))[side] * f)))
         elif row == "capsule-box":
-            found.append(("capsule", 0.3 * f[0], 1.0 * f[1]))
+            specs.append(("capsule", 0.3 * f[0], 1.0 * f[1]))
         elif row == "cylinder-cylinder":
-            found.append(("cylinder", (0.5, 0.4)[side] * f[0], (1.0, 1.2)[side] * f[1]))
+            specs.append(("cylinder", (0.5, 0.4)[side] * f[0], (1.0, 1.2)[side] * f[1]))
         else:
             radii = ((0.5, 0.6, 0.4), (0.45, 0.5, 0.55))[side]
-            found.append(("hull", hull_points(int(row.split()[-1]), radii * f, rng)))
-    return found
+            specs.append(("hull", hull_points(int(row.split()[-1]), radii * f, rng)))
+    return specs
 
 
 def reach(spec: Spec) -> float:
-    """Radius of a ball about the origin that holds the shape."""
+    """Return the radius of a ball about the origin that contains the shape."""
     return naive.body(spec).size
 
 
@@ -96,20 +96,20 @@ def _placed(rotations: Any, translations: Any) -> Array:
 
 
 def _touching_distance(a: Any, b: Any, far: float, rng: np.random.Generator) -> float:
-    """Mean distance of the two origins at which the shapes touch, along random directions."""
+    """Return the median distance of the origins at which the shapes touch, along random directions."""
     poses = _placed(naive.random_rotations(rng, 256), far * naive.unit_vectors(rng, 256))
     return float(np.median(far - gk.signed_distance(a, b, None, poses).distance))
 
 
 def _relative(distance: Any, rng: np.random.Generator) -> Array:
-    """Poses of B in A, from deep overlap to well apart."""
+    """Return poses of B relative to A, from deep overlap to wide separation."""
     count = len(distance)
     away = naive.unit_vectors(rng, count) * (distance * rng.uniform(0.3, 1.7, count))[:, None]
     return _placed(naive.random_rotations(rng, count), away)
 
 
 def _half(hits: Any, count: int, rng: np.random.Generator) -> Any:
-    """Return ``count`` indices in blocks of which half are hits, in random order; None where there are too few."""
+    """Return ``count`` indices in blocks of which half are hits, in random order, or None if there are too few."""
     inside, outside = np.flatnonzero(hits), np.flatnonzero(~hits)
     half = count // 2
     if min(len(inside), len(outside)) < half:
@@ -119,20 +119,20 @@ def _half(hits: Any, count: int, rng: np.random.Generator) -> Any:
 
 
 def _how_many(row: str) -> int:
-    """How many shapes a side the different pairs are drawn from: hulls share 65 536 vertices a side."""
+    """Return the number of shapes on each side of different pairs. Hulls have 65 536 vertices on each side."""
     return min(448, 65_536 // int(row.split()[-1])) if row.startswith("hulls") else 448
 
 
 def make(row: str, setting: str, distinct: int = DISTINCT, shapes: int | None = None) -> Scene:
-    """Build one row's queries in one setting; ``shapes`` limits how many a side different pairs are drawn from."""
+    """Build the queries of a row in a setting; ``shapes`` limits the shapes on each side of different pairs."""
     rng = np.random.default_rng([ROWS.index(row), list(SETTINGS).index(setting)])
-    each = (shapes or _how_many(row)) if setting == "pairs" else 1
-    left, right = (specs_of(row, side, each, rng) for side in (0, 1))
+    per_side = (shapes or _how_many(row)) if setting == "pairs" else 1
+    left, right = (specs_of(row, side, per_side, rng) for side in (0, 1))
     specs = left + right
     reaches = np.array([reach(spec) for spec in specs])
-    size = float(reaches[0] + reaches[each])
+    size = float(reaches[0] + reaches[per_side])
     built = [build(spec) for spec in specs]
-    a, b = built[0], built[each]
+    a, b = built[0], built[per_side]
     touch = _touching_distance(a, b, 2.0 * size, rng)
     if setting == "path":
         poses = trajectory(a, b, touch, rng)
@@ -140,7 +140,7 @@ def make(row: str, setting: str, distinct: int = DISTINCT, shapes: int | None = 
     drawn = 2 * distinct
     while True:
         if setting == "pairs":
-            pairs = np.stack([rng.integers(0, each, drawn), each + rng.integers(0, each, drawn)], axis=1)
+            pairs = np.stack([rng.integers(0, per_side, drawn), per_side + rng.integers(0, per_side, drawn)], axis=1)
         else:
             pairs = np.tile((0, 1), (drawn, 1))
         sizes = reaches[pairs].sum(axis=1)
@@ -174,7 +174,7 @@ def make(row: str, setting: str, distinct: int = DISTINCT, shapes: int | None = 
 
 
 def trajectory(a: Any, b: Any, touch: float, rng: np.random.Generator) -> Array:
-    """Poses of B that turns a hundredth of a turn in three steps or so while it goes in and out of A.
+    """Return poses of B, which rotates by 0.02 rad a step while it moves in and out of A.
 
     The mean distance is chosen so that half of the steps overlap.
     """

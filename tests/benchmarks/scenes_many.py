@@ -1,9 +1,10 @@
-"""``python -m tests.benchmarks.scenes_many``: ten thousand objects moved and asked each step, beside coal, fcl, mujoco.
+"""``python -m tests.benchmarks.scenes_many``: ten thousand moving objects, compared with coal, fcl and mujoco.
 
-Balls, boxes, capsules and hulls of 32 vertices, a hundred different ones, spread so that each meets two others. Steps
-are of a tenth of a size, or, where they are coherent, of a hundredth; there a `Scene` remembers. CPU time a step, one
-thread, medians over rounds in which all take turns. A step of a peer is Python setting every object's transform, as its
-users do, its update and its question; mujoco's poses are one array, as ours.
+The objects are balls, boxes, capsules and hulls of 32 vertices, of a hundred different shapes. Each object collides
+with about two others. A step moves each object by a tenth of its size, or by a hundredth in coherent steps, in which a
+`Scene` starts warm. The table has the CPU time of a step on one thread, the median over interleaved rounds. A step of a
+peer sets the transform of every object from Python, updates the manager and runs the query. mujoco takes all poses as
+one array, as gjk3d does.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from .beyond import sphere_points
 from .table_file import table_parser, write_table
 
 STEPS = 4
-#: as many coherent steps come after these; there and back, so that none is a jump, and the first ones are not timed
+#: indices of the coherent steps, which go back and forth without a jump; the first ones are not timed
 COHERENT = [STEPS + k for k in (2, 1, 0, 1, 2, 3, 2, 1)]
 _UNTIMED = 2
 
 
 class World:
-    """What all are given: specs, which of them each object is, and the poses of some steps."""
+    """The input of all libraries: specs, the spec of each object, and the poses of some steps."""
 
     def __init__(self, count: int, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
@@ -49,7 +50,7 @@ class World:
         turns = Rotation.random(count, rng=rng)
         places = rng.uniform(0, side, (count, 3))
         self.poses: list[Array] = []
-        for step in range(2 * STEPS):  # a tenth of a size, and some degrees; then a hundredth, and half a degree
+        for step in range(2 * STEPS):  # coherent steps are ten times smaller
             length = 0.05 if step < STEPS else 0.005
             turns = Rotation.from_rotvec(rng.normal(size=(count, 3)) * length) * turns
             places = places + rng.normal(size=(count, 3)) * length
@@ -59,7 +60,7 @@ class World:
 
 
 class Gjk3d:
-    """A `Scene`."""
+    """A `Scene` of gjk3d."""
 
     remember = True
 
@@ -69,42 +70,42 @@ class Gjk3d:
         self.listed = [self.shapes[k] for k in world.which]
 
     def build_at_once(self) -> None:
-        """Do as `build`, in one call."""
+        """Build the same scene as `build` in one call."""
         self.scene = gk.Scene(remember=self.remember)
         self.scene.add_many(self.world.names, self.listed, self.world.poses[0])
         self.scene.collides(gk.Point(), np.eye(4))
 
     def build(self) -> None:
-        """Make the scene, one object a call, ready to be asked."""
+        """Build the scene with one call for each object, up to its first query."""
         self.scene = gk.Scene(remember=self.remember)
         for name, shape, pose in zip(self.world.names, self.listed, self.world.poses[0], strict=True):
             self.scene.add(name, shape, pose)
         self.scene.collides(gk.Point(), np.eye(4))
 
     def pairs(self, step: int) -> int:
-        """Move everything, and return how many pairs overlap."""
+        """Move all objects, and return the number of overlapping pairs."""
         self.scene.move_many(self.world.names, self.world.poses[step])
         return len(self.scene.collisions())
 
     def contacts(self, step: int) -> int:
-        """Move everything, and return how many pairs have contacts."""
+        """Move all objects, and return the number of pairs with contacts."""
         self.scene.move_many(self.world.names, self.world.poses[step])
         return len(self.scene.contacts())
 
     def closest(self, step: int) -> int:
-        """Move everything, and find the pair that is deepest in each other."""
+        """Move all objects, and query the deepest pair."""
         self.scene.move_many(self.world.names, self.world.poses[step])
         return len(self.scene.closest())
 
 
 class Forgetful(Gjk3d):
-    """A `Scene` that remembers nothing."""
+    """A `Scene` without warm starts."""
 
     remember = False
 
 
 class WithMeshes(Gjk3d):
-    """A `Scene` of which one object in ten is a torus of 256 triangles."""
+    """A `Scene` in which every tenth object is a torus of 256 triangles."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -113,7 +114,7 @@ class WithMeshes(Gjk3d):
 
 
 class Coal:
-    """Its dynamic tree and its callback in C++."""
+    """coal's dynamic tree with its callback in C++."""
 
     def __init__(self, world: World) -> None:
         import coal
@@ -124,22 +125,22 @@ class Coal:
         self.places = [[(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses] for poses in world.poses]
 
     def build(self) -> None:
-        """Make the manager."""
+        """Build the manager."""
         coal = self.coal
         self.objects = [
             coal.CollisionObject(self.shapes[k], *place)
             for k, place in zip(self.world.which, self.places[0], strict=True)
         ]
         self.manager = coal.DynamicAABBTreeCollisionManager()
-        for one in self.objects:  # the binding of registerObjects takes no list
-            self.manager.registerObject(one)
+        for item in self.objects:  # the Python binding of registerObjects takes no list
+            self.manager.registerObject(item)
         self.manager.setup()
 
     def _ask(self, step: int, contact: bool) -> int:
-        for one, (rotation, translation) in zip(self.objects, self.places[step], strict=True):
-            one.setRotation(rotation)
-            one.setTranslation(translation)
-            one.computeAABB()
+        for item, (rotation, translation) in zip(self.objects, self.places[step], strict=True):
+            item.setRotation(rotation)
+            item.setTranslation(translation)
+            item.computeAABB()
         self.manager.update()
         callback = self.coal.CollisionCallBackDefault()
         callback.data.request.num_max_contacts = 10_000_000
@@ -152,7 +153,7 @@ class Coal:
         return self._ask(step, False)
 
     def contacts(self, step: int) -> int:
-        """See `Gjk3d.contacts`; one point a pair."""
+        """See `Gjk3d.contacts`. coal has one point per pair."""
         return self._ask(step, True)
 
 
@@ -168,7 +169,7 @@ class Fcl:
         self.places = [[(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses] for poses in world.poses]
 
     def build(self) -> None:
-        """Make the manager."""
+        """Build the manager."""
         fcl = self.fcl
         self.objects = [
             fcl.CollisionObject(self.shapes[k], fcl.Transform(*place))
@@ -180,8 +181,8 @@ class Fcl:
 
     def _ask(self, step: int, contact: bool) -> Any:
         fcl = self.fcl
-        for one, place in zip(self.objects, self.places[step], strict=True):
-            one.setTransform(fcl.Transform(*place))
+        for item, place in zip(self.objects, self.places[step], strict=True):
+            item.setTransform(fcl.Transform(*place))
         self.manager.update()
         request = fcl.CollisionRequest(num_max_contacts=10_000_000, enable_contact=contact)
         data = fcl.CollisionData(request=request)
@@ -198,7 +199,7 @@ class Fcl:
 
 
 class Mujoco:
-    """A model of free bodies: kinematics, then collision; it has contacts only, and one array of poses."""
+    """A model of free bodies with kinematics and collision. It has contacts only, and takes poses as one array."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -248,23 +249,23 @@ QUESTIONS = {
 
 
 def pairs_in(answer: Any) -> int:
-    """Return of how many pairs an answer is, -1 where it does not say: several contacts may be of one."""
+    """Return the number of pairs in a result, or -1 if the pairs of its contacts are unknown."""
     if isinstance(answer, int):
         return answer
     if hasattr(answer, "geom"):
         return len(np.unique(answer.geom, axis=0))
-    return -1  # python-fcl names shapes, and those are shared
+    return -1  # python-fcl reports shapes, which objects share
 
 
 def measure(world: World, peers: list[str], rounds: int) -> tuple[dict[tuple[str, str], list[float]], dict[Any, int]]:
-    """Return milliseconds of CPU time by question and peer, and how many pairs each found."""
+    """Return the milliseconds of CPU time by query and library, and the numbers of pairs."""
     made = {name: PEERS[name](world) for name in peers}
     spent: dict[tuple[str, str], list[float]] = {}
-    found: dict[Any, int] = {}
+    pair_counts: dict[Any, int] = {}
 
     def timed(question: str, name: str, task: Callable[[], Any]) -> Any:
         gc.collect()
-        gc.disable()  # what the others keep is not to be searched on this one's time
+        gc.disable()  # a garbage collection of objects of the other libraries must not count
         start = time.process_time()
         answer = task()
         spent.setdefault((question, name), []).append((time.process_time() - start) * 1e3)
@@ -274,8 +275,8 @@ def measure(world: World, peers: list[str], rounds: int) -> tuple[dict[tuple[str
     for name, peer in made.items():
         timed("build", name, peer.build)
         print(f"{name} built", file=sys.stderr)
-    spent = {key: times for key, times in spent.items() if key[1] == "mujoco"}  # the others again, warm
-    for k in range(rounds + 1):  # the first one warms up
+    spent = {key: times for key, times in spent.items() if key[1] == "mujoco"}  # the others are built again, warm
+    for k in range(rounds + 1):  # the first round warms up
         for name, peer in made.items():
             if name != "mujoco" and k > 0:
                 timed("build", name, peer.build)
@@ -284,19 +285,19 @@ def measure(world: World, peers: list[str], rounds: int) -> tuple[dict[tuple[str
         for question in ("pairs", "contacts", "closest", "pairs coherent", "contacts coherent"):
             coherent = question.endswith("coherent")
             for name, peer in made.items():
-                ask = getattr(peer, question.split()[0], None)
-                if ask is None:
+                run = getattr(peer, question.split()[0], None)
+                if run is None:
                     continue
                 for number, step in enumerate(COHERENT if coherent else range(STEPS)):
                     untimed = k == 0 or (coherent and number < _UNTIMED)
-                    answer = ask(step) if untimed else timed(question, name, lambda ask=ask, step=step: ask(step))
+                    answer = run(step) if untimed else timed(question, name, lambda run=run, step=step: run(step))
                     count = pairs_in(answer)
-                    assert found.setdefault((question, name, step), count) == count
-    return spent, found
+                    assert pair_counts.setdefault((question, name, step), count) == count
+    return spent, pair_counts
 
 
-def table(spent: dict[tuple[str, str], list[float]], found: dict[Any, int], peers: list[str]) -> list[str]:
-    """Return the lines of the table: medians and spread, ratios to ours, and the pairs found."""
+def table(spent: dict[tuple[str, str], list[float]], pair_counts: dict[Any, int], peers: list[str]) -> list[str]:
+    """Return the lines of the table: medians and spread, ratios to gjk3d, and the numbers of pairs."""
     lines = ["| " + " | ".join(["CPU ms", *peers]) + " |", "| --- |" + " ---: |" * len(peers)]
     for question, title in QUESTIONS.items():
         ours = float(np.median(spent[question, "gjk3d"]))
@@ -311,23 +312,23 @@ def table(spent: dict[tuple[str, str], list[float]], found: dict[Any, int], peer
             cells.append(f"{middle:.1f} ({low:.1f}–{high:.1f}){ratio}")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     for question in ("pairs", "contacts"):
-        counts = [found.get((question, name, 0), -1) for name in peers]  # of the first step
+        counts = [pair_counts.get((question, name, 0), -1) for name in peers]  # counts of the first step
         cells = ["" if count < 0 else str(count) for count in counts]
         lines.append(f"| pairs found, {QUESTIONS[question].split(', ')[1]} | " + " | ".join(cells) + " |")
     return lines
 
 
 def main(given: list[str] | None = None) -> int:
-    """Print the table."""
+    """Write the table."""
     parser = table_parser("tests.benchmarks.scenes_many", __doc__, 7)
     parser.add_argument("--objects", type=int, default=10_000)
-    there = [name for name, module in MODULES.items() if find_spec(module)]
-    parser.add_argument("--peers", nargs="*", default=there, choices=list(MODULES), help="by default all installed")
+    available = [name for name, module in MODULES.items() if find_spec(module)]
+    parser.add_argument("--peers", nargs="*", default=available, choices=list(MODULES), help="by default all installed")
     parser.add_argument("--meshes", action="store_true", help="also with meshes of 256 triangles for one in ten")
     arguments = parser.parse_args(given)
     peers = ["gjk3d", FORGETFUL, *([MESHES] if arguments.meshes else []), *arguments.peers]
-    spent, found = measure(World(arguments.objects), peers, arguments.rounds)
-    write_table(table(spent, found, peers), arguments.out)
+    spent, pair_counts = measure(World(arguments.objects), peers, arguments.rounds)
+    write_table(table(spent, pair_counts, peers), arguments.out)
     return 0
 
 

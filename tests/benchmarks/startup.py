@@ -1,4 +1,4 @@
-"""What a process pays before its first answer: importing, and the first queries, cold and with compiled code kept."""
+"""The time to the first result: imports, and first queries with an empty and a filled cache of compiled code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IMPORTS = {
 
 _POSE = "import numpy as np; pose = np.eye(4); pose[0, 3] = {x}\n"
 
-#: name -> code: the import and a first query
+#: the code of the import and a first query, by name
 _FIRST = {
     "gjk3d, collide": _POSE.format(x=0.9) + "import gjk3d as gk\nb = gk.Box((1, 1, 1)); gk.collide(b, b, None, pose)",
     "gjk3d, distance": _POSE.format(x=1.9) + "import gjk3d as gk\nb = gk.Box((1, 1, 1)); gk.distance(b, b, None, pose)",
@@ -35,11 +35,11 @@ _FIRST = {
 
 
 def seconds_of(code: str, cache: str | None = None) -> float | None:
-    """CPU seconds of that code in a fresh interpreter, without the interpreter's own start; None where it fails."""
+    """Return the CPU seconds of code in a fresh interpreter without its own start, or None if the code fails."""
     script = f"import time\nstart = time.process_time()\n{code}\nprint('took', time.process_time() - start)"
     environment = dict(os.environ)
     if cache is not None:
-        environment |= {"GJK3D_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}  # the latter is distance3d's
+        environment |= {"GJK3D_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}  # distance3d uses numba's cache
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, env=environment, check=False
     )
@@ -48,23 +48,23 @@ def seconds_of(code: str, cache: str | None = None) -> float | None:
 
 
 def imports(repeats: int = 5) -> dict[str, float]:
-    """Median CPU seconds of importing each library that is installed."""
-    found = {}
+    """Return the median CPU seconds of the import of each installed library."""
+    medians = {}
     for name, code in _IMPORTS.items():
         times = [seconds_of(code) for _ in range(repeats)]
-        known = [t for t in times if t is not None]
-        if known:
-            found[name] = median(known)
-    return found
+        measured = [t for t in times if t is not None]
+        if measured:
+            medians[name] = median(measured)
+    return medians
 
 
 def first_queries(repeats: int = 3) -> dict[str, tuple[float, float]]:
-    """CPU seconds from nothing to a first answer: with an empty folder of compiled code, and with it kept.
+    """Return the CPU seconds up to a first result, with an empty and with a filled cache of compiled code.
 
-    What the first process of gjk3d starts in the background is not in its seconds: it is `gjk3d warmup` that is waited
-    for before the others.
+    The seconds do not include the background compilation that the first process of gjk3d starts. The later processes
+    start after `gjk3d warmup`.
     """
-    found = {}
+    seconds = {}
     for name, code in _FIRST.items():
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             cold = seconds_of(code, folder)
@@ -72,7 +72,7 @@ def first_queries(repeats: int = 3) -> dict[str, tuple[float, float]]:
                 environment = {**os.environ, "GJK3D_CACHE_DIR": folder}
                 subprocess.run([sys.executable, "-m", "gjk3d", "warmup"], env=environment, check=True)
             warm = [seconds_of(code, folder) for _ in range(repeats)]
-        known = [t for t in warm if t is not None]
-        if cold is not None and known:
-            found[name] = (cold, median(known))
-    return found
+        measured = [t for t in warm if t is not None]
+        if cold is not None and measured:
+            seconds[name] = (cold, median(measured))
+    return seconds

@@ -1,4 +1,4 @@
-"""The findings as Markdown: times, spread, accuracy, ratios to the fastest right peer, and where gjk3d is behind."""
+"""The findings as Markdown: times, spread, accuracy, ratios to the fastest correct peer, and slower rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .run import PEERS, Cell, Findings
 from .scenes import FLAT, HULLS, QUESTIONS, SETTINGS
 from .timing import ratio
 
-#: the column of what gjk3d does for a query, at full accuracy
+#: heading of the column with the work of a query of gjk3d at full accuracy
 COUNTS = "supports / GJK / EPA"
 _PACKAGES = ("gjk3d", "numpy", "numba", *PEERS)
 
 
 def anchor(cell: Cell) -> str | None:
-    """The fastest peer that is right."""
+    """Return the fastest correct peer, to which ratios are computed."""
     right = [
         name
         for name, judgement in cell.judgements.items()
@@ -30,7 +30,7 @@ def anchor(cell: Cell) -> str | None:
 
 
 def gain(cell: Cell, ours: str, other: str | None) -> tuple[float, float, float] | None:
-    """Quartiles of how many times one way of asking gjk3d is faster than another competitor."""
+    """Return the quartiles of the ratio of the times of a competitor and of a variant of gjk3d."""
     if other not in cell.timings or ours not in cell.timings:
         return None
     return ratio(cell.timings[other], cell.timings[ours])
@@ -54,10 +54,10 @@ def _time(cell: Cell, name: str) -> str:
 
 
 def _gain(cell: Cell, name: str, other: str | None) -> str:
-    found = gain(cell, name, other)
-    if found is None:
+    quartiles = gain(cell, name, other)
+    if quartiles is None:
         return ""
-    low, middle, high = found
+    low, middle, high = quartiles
     text = f"{_digits(middle)}x ({_digits(low)}–{_digits(high)})"
     return text if middle >= 1.0 else f"**{text}**"
 
@@ -68,7 +68,7 @@ def _row(cells: list[str]) -> str:
 
 def _setting(cells: list[Cell]) -> list[str]:
     names = list(dict.fromkeys(name for cell in cells for name in cell.timings))
-    # as first seen, but the ways of asking gjk3d in front
+    # order of first occurrence, with the variants of gjk3d first
     names.sort(key=lambda name: not name.startswith("gjk3d"))
     ours = ["gjk3d", *([Gjk3dLoose.name] if Gjk3dLoose.name in names else [])]
     gains = ["ratio", *(["ratio at 1e-6"] if len(ours) > 1 else [])]
@@ -82,30 +82,30 @@ def _setting(cells: list[Cell]) -> list[str]:
     last = ""
     for cell in cells:
         best = anchor(cell)
-        both = [_gain(cell, name, other) for other in (best, *([KERNEL] if KERNEL in names else [])) for name in ours]
+        ratios = [_gain(cell, name, other) for other in (best, *([KERNEL] if KERNEL in names else [])) for name in ours]
         row = cell.row if cell.row != last else ""
         steps = [str(cell.counts or "")] if counted else []
-        lines.append(_row([row, cell.question, *steps, *(_time(cell, n) for n in names), best or "none", *both]))
+        lines.append(_row([row, cell.question, *steps, *(_time(cell, n) for n in names), best or "none", *ratios]))
         last = cell.row
     return lines
 
 
 def _growth(cells: list[Cell]) -> list[str]:
-    """How many times as much a query of the largest hulls costs as one of the smallest, where both were run."""
+    """Return the ratios of the times of queries of the largest and the smallest hulls, if both were run."""
     small, large = (f"hulls of {n}" for n in (HULLS[0], HULLS[-1]))
-    both = {(c.row, c.question): c.timings for c in cells if c.row in (small, large)}
-    questions = [q for q in QUESTIONS if (small, q) in both and (large, q) in both]
+    timings = {(c.row, c.question): c.timings for c in cells if c.row in (small, large)}
+    questions = [q for q in QUESTIONS if (small, q) in timings and (large, q) in timings]
     if not questions:
         return []
     names = [
         name
-        for name in both[small, questions[0]]
-        if all((large, q) in both and name in both[large, q] for q in questions)
+        for name in timings[small, questions[0]]
+        if all((large, q) in timings and name in timings[large, q] for q in questions)
     ]
     lines = [f"Time of a query of {large} vertices, in queries of {small}:", "", _row(["query", *names])]
     lines.append(_row(["---"] * (1 + len(names))))
     for q in questions:
-        lines.append(_row([q, *(f"{both[large, q][n].median / both[small, q][n].median:.1f}" for n in names)]))
+        lines.append(_row([q, *(f"{timings[large, q][n].median / timings[small, q][n].median:.1f}" for n in names)]))
     return [*lines, ""]
 
 
@@ -117,16 +117,16 @@ def _accuracy(cells: list[Cell]) -> list[str]:
         for question in dict.fromkeys(cell.question for cell in cells):
             texts = []
             for name in names:
-                found = [
+                judgements = [
                     c.judgements[name] for c in cells if (c.row, c.question) == (row, question) and name in c.judgements
                 ]
-                if not found:
+                if not judgements:
                     texts.append("")
                     continue
-                parts = [f"{_share(max(j.wrong for j in found))} wrong"]
+                parts = [f"{_share(max(j.wrong for j in judgements))} wrong"]
                 if question != "boolean":
-                    parts.append(f"worst {max(j.worst for j in found):.0e}")
-                points = [j.points for j in found if j.points is not None]
+                    parts.append(f"worst {max(j.worst for j in judgements):.0e}")
+                points = [j.points for j in judgements if j.points is not None]
                 if points and max(points) > 0:
                     parts.append(f"points {_share(max(points))} off")
                 texts.append(", ".join(parts))
@@ -135,43 +135,43 @@ def _accuracy(cells: list[Cell]) -> list[str]:
 
 
 def summary(cells: list[Cell]) -> list[str]:
-    """One line a pair: how many times gjk3d is faster than the fastest right peer, by setting and question."""
+    """Return a row for each pair: the ratio of gjk3d to the fastest correct peer, by setting and query."""
     settings = [setting for setting in SETTINGS if any(cell.setting == setting for cell in cells)]
     lines = [_row(["pair", *(SETTINGS[setting].lower() for setting in settings)]), _row(["---"] * (1 + len(settings)))]
     for row in dict.fromkeys(cell.row for cell in cells):
         texts = []
         for setting in settings:
-            found = []
+            ratios = []
             for question in QUESTIONS:
-                here = [c for c in cells if (c.row, c.setting, c.question) == (row, setting, question)]
-                gains = [gain(c, name, anchor(c)) for c in here for name in ("gjk3d", Gjk3dLoose.name)]
+                matching = [c for c in cells if (c.row, c.setting, c.question) == (row, setting, question)]
+                gains = [gain(c, name, anchor(c)) for c in matching for name in ("gjk3d", Gjk3dLoose.name)]
                 best = max((g[1] for g in gains if g is not None), default=None)
-                found.append("–" if best is None else _digits(best) if best >= 1.0 else f"**{_digits(best)}**")
-            texts.append(" / ".join(found))
+                ratios.append("–" if best is None else _digits(best) if best >= 1.0 else f"**{_digits(best)}**")
+            texts.append(" / ".join(ratios))
         lines.append(_row([row, *texts]))
     return lines
 
 
 def behind(cells: list[Cell]) -> list[str]:
-    """The rows where gjk3d, at the peers' accuracy, is not ahead of the fastest right peer."""
-    found = []
+    """Return the rows in which gjk3d, at the accuracy of the peers, is slower than the fastest correct peer."""
+    lines = []
     for cell in cells:
         peer = anchor(cell)
         gains = [g for g in (gain(cell, name, peer) for name in ("gjk3d", Gjk3dLoose.name)) if g is not None]
         if gains and max(g[1] for g in gains) < 1.0:
             best = max(g[1] for g in gains)
-            found.append(f"- {SETTINGS[cell.setting].lower()}, {cell.row}, {cell.question}: {_digits(best)}x of {peer}")
-    return found
+            lines.append(f"- {SETTINGS[cell.setting].lower()}, {cell.row}, {cell.question}: {_digits(best)}x of {peer}")
+    return lines
 
 
 def _versions() -> str:
-    found = []
+    versions = []
     for name in _PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return ", ".join(found)
+    return ", ".join(versions)
 
 
 def markdown(
@@ -179,7 +179,7 @@ def markdown(
     imports: dict[str, float] | None = None,
     first: dict[str, tuple[float, float]] | None = None,
 ) -> str:
-    """Write everything up."""
+    """Return the findings as Markdown."""
     cells = findings.cells
     lines = [
         "# gjk3d and other libraries",
@@ -255,7 +255,7 @@ def markdown(
     if first:
         lines += ["## Time to the first result, with the import", ""]
         lines += [_row(["", "nothing compiled", "compiled code cached"]), _row(["---"] * 3)]
-        lines += [_row([name, f"{cold:.2f} s", f"{kept:.2f} s"]) for name, (cold, kept) in first.items()] + [""]
+        lines += [_row([name, f"{cold:.2f} s", f"{cached:.2f} s"]) for name, (cold, cached) in first.items()] + [""]
     if findings.missing:
         lines += [
             "## Not measured",

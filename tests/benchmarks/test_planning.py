@@ -1,4 +1,4 @@
-"""The benchmark of planning runs on a problem of our own; no time is asserted. OMPL has no wheels for Windows."""
+"""The planning benchmark runs on an example problem. No time is asserted. OMPL has no wheels for Windows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if sys.platform == "win32":
 from . import planning
 
 
-def test_both_solve_a_problem_by_the_same_course(tmp_path, capsys):
+def test_both_libraries_solve_with_equal_steps(tmp_path, capsys):
     pose = np.eye(4)
     pose[:3, 3] = 0.35, 0.0, 0.7
     start = [-0.8, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
@@ -38,7 +38,7 @@ def test_both_solve_a_problem_by_the_same_course(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["ur5", "pr2"])
-def test_the_script_draws_the_same_problems_again(name, capsys):
+def test_scripted_problems_are_reproducible(name, capsys):
     robot, joints = planning.scripted(name)
     first, again, other = (planning.drawn(name, robot, joints, "cage", seed) for seed in (1, 1, 2))
     assert (first.start == again.start).all()

@@ -1,4 +1,4 @@
-"""The benchmarks run, and their table says what it should; no time is asserted."""
+"""The benchmarks run, and their tables have the expected content. No time is asserted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .table import COUNTS, anchor, behind
 from .timing import Timing
 
 
-def test_one_row_is_written_with_every_peer_that_is_installed(tmp_path):
+def test_main_writes_a_row_with_all_installed_peers(tmp_path):
     out, raw = tmp_path / "table.md", tmp_path / "raw.json"
     assert main(["--quick", "--no-startup", "--rows", "box-box", "--out", str(out), "--raw", str(raw)]) == 0
     text = out.read_text()
@@ -57,13 +57,13 @@ def test_half_of_the_pairs_overlap(row, setting):
     hits = truth.upper <= 0.0
     if setting == "path":
         assert scene.block == PERIOD
-        assert 0.3 < hits.mean() < 0.7  # of its first periods
+        assert 0.3 < hits.mean() < 0.7  # only the first periods are compared
     else:
         assert (hits.reshape(-1, BLOCK).sum(axis=1) == BLOCK // 2).all()
     assert np.ptp(truth.lower / truth.size) > 0.1
 
 
-def test_a_fast_wrong_answer_is_no_anchor():
+def test_wrong_library_is_not_an_anchor():
     timings = {name: Timing(1, {0: t, 1: t}) for name, t in (("gjk3d", 2.0), ("coal", 3.0), ("mujoco", 1.0))}
     right, wrong = Judgement(0.0, 0.0), Judgement(0.4, 10 * WRONG)
     cell = Cell("box-box", "one", "depth", timings, {"gjk3d": right, "coal": right, "mujoco": wrong}, 4)
@@ -74,7 +74,7 @@ def test_a_fast_wrong_answer_is_no_anchor():
     assert behind([cell]) == ["- one pair, pose by pose, box-box, depth: 0.50x of mujoco"]
 
 
-def test_the_tables_of_single_calls_are_written(tmp_path):
+def test_one_call_writes_all_tables(tmp_path):
     assert one_call.main(["--rounds", "1", "--out", str(tmp_path / "one.md")]) == 0
     text = (tmp_path / "one.md").read_text()
     assert all(f"## {title}" in text for title in one_call.PARTS)
@@ -83,7 +83,7 @@ def test_the_tables_of_single_calls_are_written(tmp_path):
     assert len({line.count("|") for line in rows if line.startswith(("| box-box", "| hulls"))}) == 1
 
 
-def test_the_table_of_contacts_impacts_rays_and_hulls_is_written(tmp_path, monkeypatch):
+def test_beyond_writes_contacts_impacts_rays_and_hulls(tmp_path, monkeypatch):
     monkeypatch.setattr(beyond, "HULL", 2_000)
     out = tmp_path / "beyond.md"
     assert beyond.main(["--rounds", "1", "--out", str(out)]) == 0
@@ -94,35 +94,35 @@ def test_the_table_of_contacts_impacts_rays_and_hulls_is_written(tmp_path, monke
     assert "million a second" in text
 
 
-def test_the_table_of_scenes_is_written_and_all_find_the_same_pairs(tmp_path):
+def test_libraries_agree_on_pairs_of_scenes(tmp_path):
     out = tmp_path / "scenes.md"
     assert scenes_many.main(["--objects", "200", "--rounds", "1", "--out", str(out)]) == 0
     lines = out.read_text().splitlines()
     assert len(lines) == 11
     for line in lines[-2:]:
-        found = {cell.strip() for cell in line.split("|")[2:-1]} - {""}
-        assert len(found) == 1
-        assert int(found.pop()) > 50
+        counts = {cell.strip() for cell in line.split("|")[2:-1]} - {""}
+        assert len(counts) == 1
+        assert int(counts.pop()) > 50
     assert scenes_many.main(["--objects", "60", "--rounds", "1", "--meshes", "--peers", "--out", str(out)]) == 0
     assert out.read_text().splitlines()[0] == "| CPU ms | gjk3d | gjk3d, remember=False | gjk3d, one in ten a mesh |"
 
 
-def test_the_table_of_bodies_is_written_and_all_agree(tmp_path):
+def test_libraries_agree_on_bodies(tmp_path):
     out = tmp_path / "bodies.md"
     assert bodies.main(["--rounds", "1", "--largest", "100", "--out", str(out)]) == 0
     rows = [line.split("|") for line in out.read_text().splitlines() if line.startswith("| ")][2:]
     assert len(rows) == 3 * 4 * 2
     for row in rows:
-        off = [float(each) for each in row[-2].split(",") if each.strip()]
+        off = [float(value) for value in row[-2].split(",") if value.strip()]
         assert max(off, default=0.0) <= (0.02 if row[2].strip() == "boolean" else 1e-4)
 
 
-def test_the_table_of_depths_is_written_with_bounds_in_order(tmp_path):
+def test_depth_table_has_ordered_bounds(tmp_path):
     out = tmp_path / "depths.md"
     assert depths.main(["--rounds", "1", "--largest", "100", "--out", str(out)]) == 0
     rows = [line.split("|") for line in out.read_text().splitlines() if line.startswith("| ")][2:]
-    alone, many, fast = rows[: 27 + 9 + 5], rows[27 + 9 + 5 + 2 :][:4], rows[27 + 9 + 5 + 2 + 4 + 2 :]
-    for row in alone:
+    single, many, fast = rows[: 27 + 9 + 5], rows[27 + 9 + 5 + 2 :][:4], rows[27 + 9 + 5 + 2 + 4 + 2 :]
+    for row in single:
         assert float(row[6]) <= float(row[7])
         assert not row[9].strip() or float(row[10]) <= float(row[11])
     assert len(many) == 4
@@ -135,14 +135,14 @@ def test_the_table_of_depths_is_written_with_bounds_in_order(tmp_path):
         assert 0.0 <= float(row[7]) <= 1.0
 
 
-def test_the_table_of_managers_is_written_and_both_agree(capsys):
+def test_collision_managers_agree(capsys):
     manager.main(["--rounds", "1"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 + 2 * 9
     assert all(line.endswith("x |") for line in lines[2:])
 
 
-def test_the_table_of_robots_is_written_and_all_agree(capsys):
+def test_libraries_agree_on_robots(capsys):
     assert robots.main(["--quick", "--robots", "panda", "--count", "60", "--no-loading"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| panda")]
     assert len(lines) == 8
@@ -152,7 +152,7 @@ def test_the_table_of_robots_is_written_and_all_agree(capsys):
         assert float(peer) > 0
 
 
-def test_the_table_of_clashes_is_written_and_both_find_the_same_pairs(capsys):
+def test_libraries_agree_on_clashing_pairs(capsys):
     assert clash.main(["--grid", "4", "4", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 + 2 + 3
@@ -160,17 +160,17 @@ def test_the_table_of_clashes_is_written_and_both_find_the_same_pairs(capsys):
     assert hard[0] == hard[1] == hard[2] > 5
 
 
-def test_the_stages_of_a_check_of_copies_are_told_and_none_counts_twice(capsys):
+def test_stages_of_copies_are_not_counted_twice(capsys):
     assert copies.main(["--racks", "20", "--stages"]) == 0
     rows = [line.split("|")[1:3] for line in capsys.readouterr().out.splitlines()[2:]]
     assert [stage.strip() for stage, _ in rows][-3:] == [
         "the check", "besides: every finding read", "besides: every part read",
     ]  # fmt: skip
     assert len(rows) == 14
-    assert all(float(spent.split()[0]) >= 0.0 for _, spent in rows)  # what counts twice makes the rest negative
+    assert all(float(spent.split()[0]) >= 0.0 for _, spent in rows)  # a stage that counts twice makes the rest negative
 
 
-def test_the_libraries_alone_take_time_for_parts_without_a_copy(capsys):
+def test_times_of_bare_libraries_add_up(capsys):
     assert copies.main(["--racks", "20", "--bare"]) == 0
     spent = [float(line.split("|")[2].split()[0]) for line in capsys.readouterr().out.splitlines()[2:]]
     assert len(spent) == 4
@@ -178,14 +178,14 @@ def test_the_libraries_alone_take_time_for_parts_without_a_copy(capsys):
     assert spent[-1] > 0.0
 
 
-def test_the_table_of_batches_is_written_and_two_processes_return_the_same_bits(capsys):
+def test_batches_on_two_processes_have_the_same_bits(capsys):
     assert batch_rows.main(["--rows", "100", "--motions", "50"]) == 0
     lines = [line.split("|") for line in capsys.readouterr().out.splitlines()[2:]]
     assert len(lines) == 5
     assert [line[-2].strip() for line in lines] == ["yes"] * 5
 
 
-def test_many_findings_go_out_as_lines(tmp_path, capsys):
+def test_clash_findings_are_written_as_lines(tmp_path, capsys):
     path = tmp_path / "many.jsonl"
     assert clash.main(["--findings", str(path), "--side", "4"]) == 0
     with path.open() as lines:
@@ -193,7 +193,7 @@ def test_many_findings_go_out_as_lines(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("468 findings among 64 parts")
 
 
-def test_the_table_of_motions_is_written(capsys):
+def test_motion_table_has_all_queries(capsys):
     assert robots_motion.main(["--quick", "--robots", "ur5", "--count", "30"]) == 0
     out = capsys.readouterr().out
     assert [line.split("|")[3].strip() for line in out.splitlines() if line.startswith("| ur5")] == [
@@ -201,7 +201,7 @@ def test_the_table_of_motions_is_written(capsys):
     ]  # fmt: skip
 
 
-def test_the_tables_of_rays_and_points_are_written(capsys):
+def test_ray_and_point_tables_have_all_queries(capsys):
     assert rays.main(["--quick", "--triangles", "300", "--rays", "400"]) == 0
     lines = [line.split("|") for line in capsys.readouterr().out.splitlines() if line.startswith("| 304")]
     assert [line[2].strip() for line in lines] == ["scattered", "camera"]
@@ -212,7 +212,7 @@ def test_the_tables_of_rays_and_points_are_written(capsys):
     ]  # fmt: skip
 
 
-def test_the_table_of_robots_in_clouds_is_written_and_both_agree(capsys):
+def test_libraries_agree_on_robots_in_clouds(capsys):
     assert robots_clouds.main(["--quick", "--points", "1000"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| 1000 points")]
     assert [line.split("|")[2].strip() for line in lines] == [

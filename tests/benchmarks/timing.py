@@ -1,4 +1,4 @@
-"""One interleaved run: every round asks every competitor in turn, so that all meet the same noise."""
+"""Interleaved measurement: every round runs every competitor, so that all are subject to the same noise."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ import numpy as np
 
 @dataclass
 class Timing:
-    """Microseconds a query, by round."""
+    """Microseconds of a query, by round."""
 
     count: int  #: queries of a repetition
     by_round: dict[int, float] = field(default_factory=dict)
 
     @property
     def quartiles(self) -> tuple[float, float, float]:
-        """Lower quartile, median, upper quartile."""
+        """Return the lower quartile, the median and the upper quartile."""
         low, middle, high = np.percentile(list(self.by_round.values()), (25, 50, 75))
         return float(low), float(middle), float(high)
 
     @property
     def median(self) -> float:
-        """Microseconds a query."""
+        """Return the median microseconds of a query."""
         return self.quartiles[1]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long to measure."""
+    """The length of a measurement."""
 
     rounds: int = 15
-    seconds: float = 0.01  #: of a repetition of a loop in Python
-    batch_seconds: float = 0.1  #: of a repetition of one call for many
-    most_seconds: float = 1.5  #: of all repetitions of one competitor; slow ones take part in fewer rounds
+    seconds: float = 0.01  #: length of a repetition of a Python loop
+    batch_seconds: float = 0.1  #: length of a repetition of one call for many queries
+    most_seconds: float = 1.5  #: limit of all repetitions of a competitor; slow ones run in fewer rounds
 
 
 QUICK = Plan(rounds=3, seconds=0.002, batch_seconds=0.005, most_seconds=0.1)
 
 
 def ratio(slow: Timing, fast: Timing) -> tuple[float, float, float]:
-    """Quartiles of how many times the second is faster, taken within the rounds."""
+    """Return the quartiles of the ratios of two timings, taken within the rounds."""
     common = [slow.by_round[r] / fast.by_round[r] for r in slow.by_round if r in fast.by_round]
     low, middle, high = np.percentile(common, (25, 50, 75))
     return float(low), float(middle), float(high)
@@ -54,32 +54,32 @@ def ratio(slow: Timing, fast: Timing) -> tuple[float, float, float]:
 class Task:
     """A loop to be timed."""
 
-    run: Callable[[int], Any]  #: answers the first n queries
+    run: Callable[[int], Any]  #: runs the first n queries
     block: int  #: n is a multiple of this
-    most: int  #: and at most this
-    seconds: float  #: that a repetition should take
+    most: int  #: upper limit of n
+    seconds: float  #: intended length of a repetition
     clock: Callable[[], float] = time.process_time
 
     def seconds_of(self, count: int) -> float:
-        """Time a repetition of that many queries."""
+        """Return the time of a repetition of this many queries."""
         start = self.clock()
         self.run(count)
         return self.clock() - start
 
 
 def measure(tasks: dict[str, Task], plan: Plan) -> dict[str, Timing]:
-    """Time each task in every round; slow ones take part in every second or third round, and always in the first."""
+    """Time each task in interleaved rounds. Slow tasks run in every second or third round, and always in the first."""
     timings: dict[str, Timing] = {}
     every: dict[str, int] = {}
     for name, task in tasks.items():
         task.run(task.block)  # compiles, fills caches
-        each = max(task.seconds_of(task.block), 1e-6) / task.block
-        if each * task.block < task.seconds:  # one block is too short to judge by
+        per_query = max(task.seconds_of(task.block), 1e-6) / task.block
+        if per_query * task.block < task.seconds:  # one block is too short for an estimate
             several = min(16 * task.block, task.most)
-            each = max(task.seconds_of(several), 1e-6) / several
-        count = min(max(int(task.seconds / each) // task.block, 1) * task.block, task.most)
+            per_query = max(task.seconds_of(several), 1e-6) / several
+        count = min(max(int(task.seconds / per_query) // task.block, 1) * task.block, task.most)
         timings[name] = Timing(count)
-        rounds = min(max(int(plan.most_seconds / (each * count)), 3), plan.rounds)
+        rounds = min(max(int(plan.most_seconds / (per_query * count)), 3), plan.rounds)
         every[name] = max(round(plan.rounds / rounds), 1)
     names = list(tasks)
     gc.collect()

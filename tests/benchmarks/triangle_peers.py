@@ -1,6 +1,6 @@
-"""The libraries for rays and points at triangles, one thread each, and the meshes of `rays` and `points`.
+"""The peers of the benchmarks `rays` and `points`, with one thread each, and the meshes.
 
-A library that is not installed is left out. All but libigl compute in float32.
+A library that is not installed is skipped. All but libigl compute in float32.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Call = Callable[[], Any]
 
 
 def use_one_core() -> None:
-    """Restrict this process to one core, since some libraries use all that they find."""
+    """Restrict this process to one core, since some libraries use all cores."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
@@ -30,12 +30,12 @@ def bumpy_torus(count: int) -> gk.Mesh:
     r = 0.35 + 0.06 * (np.sin(9 * a) * np.cos(5 * b) + 0.2 * np.random.default_rng(0).uniform(-1, 1, a.shape) / across)
     points = np.stack([(1 + r * np.cos(b)) * np.cos(a), (1 + r * np.cos(b)) * np.sin(a), r * np.sin(b)], -1)
     corner = [(i + s) % around * across + (j + t) % across for s, t in ((0, 0), (1, 0), (1, 1), (0, 1))]
-    faces = np.concatenate([np.stack([corner[k] for k in each], -1).reshape(-1, 3) for each in ((0, 1, 2), (0, 2, 3))])
+    faces = np.concatenate([np.stack([corner[k] for k in ks], -1).reshape(-1, 3) for ks in ((0, 1, 2), (0, 2, 3))])
     return gk.Mesh(points.reshape(-1, 3).astype(np.float32).astype(float), faces)
 
 
 def embree_rays(mesh: gk.Mesh, origins: np.ndarray, directions: np.ndarray) -> Call:
-    """Return Embree's call, with the distances of all hits."""
+    """Return a call of Embree that computes the distances of all rays."""
     from embreex.mesh_construction import TriangleMesh
     from embreex.rtcore_scene import EmbreeScene
 
@@ -44,8 +44,8 @@ def embree_rays(mesh: gk.Mesh, origins: np.ndarray, directions: np.ndarray) -> C
     rays = origins.astype(np.float32), directions.astype(np.float32)
 
     def call() -> np.ndarray:
-        found = scene.run(*rays, output=1)
-        return np.where(found["geomID"] >= 0, found["tfar"], np.inf)
+        hits = scene.run(*rays, output=1)
+        return np.where(hits["geomID"] >= 0, hits["tfar"], np.inf)
 
     return call
 
@@ -59,28 +59,28 @@ def _open3d(mesh: gk.Mesh) -> tuple[Any, Any]:
 
 
 def open3d_rays(mesh: gk.Mesh, origins: np.ndarray, directions: np.ndarray) -> Call:
-    """Return Open3D's call."""
+    """Return a call of Open3D that computes the distances of all rays."""
     tensor, scene = _open3d(mesh)
     rays = tensor(np.column_stack([origins, directions]).astype(np.float32))
     return lambda: scene.cast_rays(rays, nthreads=1)["t_hit"].numpy()
 
 
 def open3d_points(mesh: gk.Mesh, points: np.ndarray) -> Call:
-    """Return Open3D's signed distances."""
+    """Return a call of Open3D that computes signed distances."""
     tensor, scene = _open3d(mesh)
-    given = tensor(points.astype(np.float32))
-    return lambda: scene.compute_signed_distance(given, nthreads=1).numpy()
+    batch = tensor(points.astype(np.float32))
+    return lambda: scene.compute_signed_distance(batch, nthreads=1).numpy()
 
 
 def open3d_inside(mesh: gk.Mesh, points: np.ndarray) -> Call:
-    """Return Open3D's test of points inside."""
+    """Return a call of Open3D that computes whether points are inside."""
     tensor, scene = _open3d(mesh)
-    given = tensor(points.astype(np.float32))
-    return lambda: scene.compute_occupancy(given, nthreads=1).numpy() > 0.5
+    batch = tensor(points.astype(np.float32))
+    return lambda: scene.compute_occupancy(batch, nthreads=1).numpy() > 0.5
 
 
 def warp_points(mesh: gk.Mesh, points: np.ndarray) -> Call:
-    """Return warp's signed distances by the normal of the nearest feature, the fastest of its three ways."""
+    """Return a call of warp that computes signed distances by the nearest normal, its fastest method."""
     import warp as wp
 
     from . import warp_kernels
@@ -89,18 +89,18 @@ def warp_points(mesh: gk.Mesh, points: np.ndarray) -> Call:
     wp.init()
     vertices, faces = mesh.vertices.astype(np.float32), mesh.faces.astype(np.int32).ravel()
     tree = wp.Mesh(wp.array(vertices, dtype=wp.vec3, device="cpu"), wp.array(faces, dtype=int, device="cpu"))
-    given = wp.array(points.astype(np.float32), dtype=wp.vec3, device="cpu")
+    batch = wp.array(points.astype(np.float32), dtype=wp.vec3, device="cpu")
     distances = wp.empty(len(points), dtype=float, device="cpu")
 
     def call() -> np.ndarray:
-        wp.launch(warp_kernels.signed, dim=len(points), inputs=[tree.id, given, distances], device="cpu")
+        wp.launch(warp_kernels.signed, dim=len(points), inputs=[tree.id, batch, distances], device="cpu")
         return distances.numpy()
 
     return call
 
 
 def igl_points(mesh: gk.Mesh, points: np.ndarray) -> Call:
-    """Return libigl's signed distances, in float64."""
+    """Return a call of libigl that computes signed distances in float64."""
     import igl
 
     kind = igl.SignedDistanceType.SIGNED_DISTANCE_TYPE_PSEUDONORMAL
@@ -108,18 +108,18 @@ def igl_points(mesh: gk.Mesh, points: np.ndarray) -> Call:
 
 
 def meshlib_points(mesh: gk.Mesh, points: np.ndarray) -> Call:
-    """Return MeshLib's signed distances."""
+    """Return a call of MeshLib that computes signed distances."""
     from meshlib import mrmeshnumpy, mrmeshpy
 
-    other = mrmeshnumpy.meshFromFacesVerts(mesh.faces.astype(np.int32), mesh.vertices)
+    model = mrmeshnumpy.meshFromFacesVerts(mesh.faces.astype(np.int32), mesh.vertices)
     few = [mrmeshpy.Vector3f(*row) for row in points.tolist()]
     options = mrmeshpy.SignedDistanceToMeshOptions()
     options.signMode = mrmeshpy.SignDetectionMode.ProjectionNormal
-    return lambda: np.array([mrmeshpy.findSignedDistance(p, other).dist for p in few])
+    return lambda: np.array([mrmeshpy.findSignedDistance(p, model).dist for p in few])
 
 
 def installed(makers: dict[str, Callable[..., Call]], *arguments: Any) -> dict[str, Call]:
-    """Return the calls of the libraries that are installed."""
+    """Return the calls of the installed libraries."""
     calls = {}
     for name, make in makers.items():
         try:

@@ -1,4 +1,4 @@
-"""Warp's kernel for signed distances, in a file of its own because warp reads its source."""
+"""Warp's kernel for signed distances, in its own file because warp reads the source."""
 
 import warp as wp
 

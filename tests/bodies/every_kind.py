@@ -1,4 +1,4 @@
-"""One body of every kind, and what its points are in plain numpy: balls whose hulls, part by part, are the body."""
+"""A body of every kind with a representation in plain numpy: a union of parts, each the hull of balls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 class Known(NamedTuple):
-    """A body and its parts: each the hull of points, (k, 3), and how far all of it is grown."""
+    """A body and its parts. Each part is the hull of points, (k, 3), inflated by the radius."""
 
     body: Any
     parts: list[Array]
@@ -32,7 +32,7 @@ CUBE = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-
 
 
 def mesh(seed: int = 0, size: float = 1.0, off: Any = 0.0, flat: bool = False) -> Known:
-    """An open mesh of triangles anywhere."""
+    """Return an open mesh of random triangles."""
     rng = np.random.default_rng(seed)
     corners = rng.uniform(-1, 1, (12, 1, 3)) + 0.4 * rng.normal(size=(12, 3, 3))
     if flat:
@@ -42,7 +42,7 @@ def mesh(seed: int = 0, size: float = 1.0, off: Any = 0.0, flat: bool = False) -
 
 
 def closed(scale: Any = 1.0, off: Any = 0.0) -> Known:
-    """An L of two boxes as one closed mesh."""
+    """Return an L of two boxes as one closed mesh."""
     flat = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
     corners = np.array([(x, y, z) for z in (0.0, 1.0) for x, y in flat])
     sides = [(k, (k + 1) % 6) for k in range(6)]
@@ -55,7 +55,7 @@ def closed(scale: Any = 1.0, off: Any = 0.0) -> Known:
 
 
 def compound(seed: int = 0, size: float = 1.0, off: Any = 0.0) -> Known:
-    """Boxes at poses."""
+    """Return boxes at random poses."""
     rng = np.random.default_rng(seed)
     parts, points = [], []
     for _ in range(5):
@@ -70,7 +70,7 @@ def compound(seed: int = 0, size: float = 1.0, off: Any = 0.0) -> Known:
 
 
 def voxels(seed: int = 0, size: float = 1.0, off: Any = 0.0) -> Known:
-    """A third of the cells of a grid."""
+    """Return a grid with about a third of its cells occupied."""
     occupied = np.random.default_rng(seed).random((4, 3, 5)) < 0.3
     occupied[1, 1, 1] = True
     pitch, origin = 0.4 * size, np.zeros(3) + off - 0.8 * size
@@ -79,13 +79,13 @@ def voxels(seed: int = 0, size: float = 1.0, off: Any = 0.0) -> Known:
 
 
 def cloud(seed: int = 0, size: float = 1.0, off: Any = 0.0, radius: float = 0.15) -> Known:
-    """Balls anywhere."""
+    """Return random balls."""
     points = size * np.random.default_rng(seed).uniform(-1, 1, (30, 3)) + off
     return Known(gk.PointCloud(points, radius * size), list(points[:, None]), radius * size)
 
 
 def ground(seed: int = 0, deep: float = 30.0) -> Known:
-    """A height field; of what goes down without end the parts here have a bottom."""
+    """Return a height field. Its parts have a bottom in place of an infinite depth."""
     heights = 0.5 * np.random.default_rng(seed).random((6, 5))
     corners = np.array([[(0, 0), (1, 0), (1, 1)], [(0, 0), (1, 1), (0, 1)]])
     parts = []

@@ -1,4 +1,4 @@
-"""Slow twins of the questions about triangles, in rational arithmetic or by brute force, sharing no code with gjk3d."""
+"""Slow reference implementations of triangle queries, exact or by brute force, which share no code with gjk3d."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cross(a: Vec, b: Vec) -> Vec:
 
 
 def segment_hits(p: Vec, q: Vec, t: list[Vec]) -> bool:
-    """Tell whether a segment and a triangle of positive area have a point in common."""
+    """Return whether a segment and a triangle of positive area intersect."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     dp, dq = dot(n, sub(p, t[0])), dot(n, sub(q, t[0]))
     if dp * dq > 0:
@@ -37,7 +37,7 @@ def segment_hits(p: Vec, q: Vec, t: list[Vec]) -> bool:
         s = dp / (dp - dq)
         x = tuple(a + s * (b - a) for a, b in zip(p, q, strict=True))
         return all(dot(n, cross(sub(t[(i + 1) % 3], t[i]), sub(x, t[i]))) >= 0 for i in range(3))  # type: ignore[arg-type]
-    # within the plane: an end inside, or across an edge
+    # in the plane, the segment crosses an edge or has an end inside
     drop = max(range(3), key=lambda k: abs(n[k]))
     keep = [k for k in range(3) if k != drop]
     flat = [tuple(v[k] for k in keep) for v in (p, q, *t)]
@@ -64,15 +64,15 @@ def segment_hits(p: Vec, q: Vec, t: list[Vec]) -> bool:
 
 
 def triangles_meet(a: object, b: object) -> bool:
-    """Tell whether two triangles of positive area have a point in common, exactly."""
+    """Return whether two triangles of positive area intersect, in rational arithmetic."""
     p, q = [vec(v) for v in a], [vec(v) for v in b]  # type: ignore[attr-defined]
     return any(segment_hits(p[i], p[(i + 1) % 3], q) or segment_hits(q[i], q[(i + 1) % 3], p) for i in range(3))
 
 
 def distance_by_planes(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the distance of two triangles that do not meet: over every pair of their corners, edges and faces.
+    """Return the distance of two separated triangles, over every pair of their corners, edges and faces.
 
-    Each pair's nearest points solve a small linear system; those within their features count (Karush, Kuhn, Tucker).
+    The nearest points of each pair solve a small linear system. Those within both features count (Karush-Kuhn-Tucker).
     """
     best = np.inf
     subsets = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]

@@ -1,4 +1,4 @@
-"""Clouds of points in collide, distance and signed_distance."""
+"""Point clouds in collide, distance and signed_distance."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from scipy.spatial import cKDTree
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import parted_points
 from gjk3d.errors import ShapeError
-from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 
 def balls(cloud: gk.PointCloud) -> list[tuple[gk.Sphere, Array]]:
@@ -24,7 +24,7 @@ def balls(cloud: gk.PointCloud) -> list[tuple[gk.Sphere, Array]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_against_every_ball(seed: int) -> None:
+def test_cloud_equals_its_balls(seed: int) -> None:
     rng = np.random.default_rng(seed)
     met = []
     for k in range(14):
@@ -35,7 +35,7 @@ def test_against_every_ball(seed: int) -> None:
     assert 0.2 < np.mean(met) < 0.9
 
 
-def test_a_large_cloud_against_a_tree_of_points() -> None:
+def test_large_cloud_distances_equal_those_of_a_kd_tree() -> None:
     rng = np.random.default_rng(4)
     points = rng.uniform(-1, 1, (200_000, 3))
     cloud, tree = gk.PointCloud(points, 0.002), cKDTree(points)
@@ -50,21 +50,21 @@ def test_a_large_cloud_against_a_tree_of_points() -> None:
     assert 0.1 < np.mean(met) < 0.9
 
 
-def test_two_large_clouds() -> None:
+def test_distance_of_two_large_clouds_equals_that_of_a_kd_tree() -> None:
     rng = np.random.default_rng(6)
-    one, two = rng.normal(size=(5000, 3)), rng.normal(size=(4000, 3))
+    points_a, points_b = rng.normal(size=(5000, 3)), rng.normal(size=(4000, 3))
     pose = anywhere(rng, 0.2)
     pose[:3, 3] += 6
-    placed = two @ pose[:3, :3].T + pose[:3, 3]
-    truth = cKDTree(one).query(placed)[0].min()
-    a, b = gk.PointCloud(one, 0), gk.PointCloud(two, 0)
+    placed = points_b @ pose[:3, :3].T + pose[:3, 3]
+    truth = cKDTree(points_a).query(placed)[0].min()
+    a, b = gk.PointCloud(points_a, 0), gk.PointCloud(points_b, 0)
     assert gk.distance(a, b, None, pose).distance == pytest.approx(truth, abs=1e-12)
     assert gk.distance(b, a, pose).distance == pytest.approx(truth, abs=1e-12)
     assert gk.collide(a, b, None, pose, margin=truth * 1.001)
     assert not gk.collide(a, b, None, pose, margin=truth * 0.999)
 
 
-def test_points_inside_a_mesh_touch_it() -> None:
+def test_points_inside_a_mesh_collide() -> None:
     torus = trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12)
     mesh = gk.Mesh(torus.vertices, torus.faces)
     rng = np.random.default_rng(7)
@@ -92,7 +92,7 @@ def test_points_inside_a_mesh_touch_it() -> None:
         ([(0, 0, 0)], np.nan, ("radius", "nan")),
     ],
 )
-def test_what_is_no_cloud_is_refused(points: object, radius: float, fragments: tuple[str, ...]) -> None:
+def test_invalid_clouds_raise(points: object, radius: float, fragments: tuple[str, ...]) -> None:
     with pytest.raises(ShapeError) as caught:
         gk.PointCloud(points, radius)
     assert_names(caught.value, *fragments)
@@ -111,7 +111,7 @@ def test_clouds_are_compared_and_pickled() -> None:
         cloud.points[0] = 1
 
 
-def test_what_a_sensor_did_not_see_is_left_out() -> None:
+def test_from_sensor_drops_nonfinite_points() -> None:
     image = np.random.default_rng(0).normal(size=(8, 6, 3)).astype(np.float32)
     image[2, 3, 0], image[0, 0], image[7, 5, 2] = np.nan, -np.inf, np.inf
     cloud, dropped = gk.PointCloud.from_sensor(image, 0.01)
@@ -135,7 +135,7 @@ def test_what_a_sensor_did_not_see_is_left_out() -> None:
     seed=st.integers(0, 2**32 - 1), count=st.integers(1, 300), pitch=st.sampled_from([1e-3, 0.1, 0.7, 5.0]),
     far=st.sampled_from([0.0, 1e4]), size=st.sampled_from([1.0, 1e-9, 1e9]),
 )  # fmt: skip
-def test_a_thinned_cloud_holds_the_whole_one(seed: int, count: int, pitch: float, far: float, size: float) -> None:
+def test_thinned_cloud_contains_the_original(seed: int, count: int, pitch: float, far: float, size: float) -> None:
     rng = np.random.default_rng(seed)
     points = size * (rng.normal(size=(count, 3)) + far)
     points[rng.integers(0, count, count // 3)] = points[0]
@@ -148,11 +148,11 @@ def test_a_thinned_cloud_holds_the_whole_one(seed: int, count: int, pitch: float
     more = few.radius - cloud.radius
     cells = np.floor(points / (size * pitch))
     assert len(few) == len(np.unique(cells, axis=0))
-    assert {tuple(each) for each in few.points.tolist()} <= {tuple(each) for each in points.tolist()}
-    apart = np.linalg.norm(points[:, None] - few.points[None], axis=2)
+    assert {tuple(row) for row in few.points.tolist()} <= {tuple(row) for row in points.tolist()}
+    distances = np.linalg.norm(points[:, None] - few.points[None], axis=2)
     same = (cells[:, None] == np.floor(few.points / (size * pitch))[None]).all(axis=2)
     assert (same.sum(axis=1) == 1).all()
-    assert apart[same].max() <= more * (1 + 1e-15)
+    assert distances[same].max() <= more * (1 + 1e-15)
     assert more <= size * pitch * 3**0.5 * (1 + 1e-12) + 1e-14 * size * (1 + far)
 
 
@@ -160,8 +160,8 @@ def test_a_thinned_cloud_holds_the_whole_one(seed: int, count: int, pitch: float
     seed=st.integers(0, 2**32 - 1), count=st.integers(1, 400), exponent=st.sampled_from([0, -40, 40]),
     far=st.sampled_from([0.0, 1e6]), kind=st.integers(0, 3),
 )  # fmt: skip
-def test_boxes_of_the_tree_hold_its_points(seed: int, count: int, exponent: int, far: float, kind: int) -> None:
-    """Random, flat, coincident points, and such that halve badly; each is there once, in the order that is told."""
+def test_tree_boxes_contain_their_points(seed: int, count: int, exponent: int, far: float, kind: int) -> None:
+    """The points are random, flat, coincident or hard to halve, and each occurs once in the returned order."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(count, 3))
     if kind == 1:
@@ -190,7 +190,7 @@ def test_boxes_of_the_tree_hold_its_points(seed: int, count: int, exponent: int,
 
 @pytest.mark.parametrize("radius", [0.0, 0.05, 3.0])
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
-def test_many_points_have_the_distances_of_the_nearest_ball(radius: float, scale: float) -> None:
+def test_signed_distances_are_those_of_the_nearest_ball(radius: float, scale: float) -> None:
     rng = np.random.default_rng(5)
     cloud = gk.PointCloud(scale * rng.normal(size=(500, 3)), scale * radius)
     pose = anywhere(rng, 2.0 * scale)
@@ -201,38 +201,38 @@ def test_many_points_have_the_distances_of_the_nearest_ball(radius: float, scale
     outside = gap > 1e-9 * scale
     assert outside.sum() > 50
     for most in (inf, 3.0 * scale):
-        found = cloud.signed_distances(points, pose=pose, max_distance=most)
+        result = cloud.signed_distances(points, pose=pose, max_distance=most)
         near = outside & (gap < most)
         away = (points - nearest) / (gap + cloud.radius)[:, None]
-        assert (found.inside == (gap < 0.0)).all()
-        assert (found.lower[near] <= gap[near] + 1e-14 * scale).all()
-        assert (gap[near] <= found.upper[near] + 1e-14 * scale).all()
-        assert (found.upper - found.lower)[near].max() < 1e-11 * scale
-        np.testing.assert_allclose(found.normal[near], away[near], atol=1e-9)
-        np.testing.assert_allclose(found.point[near], (nearest + cloud.radius * away)[near], atol=1e-12 * scale)
-        assert np.isinf(found.distance[gap > most]).all()
-        assert (found.lower[gap > most] == most).all()
-        assert (found.face == -1).all()
+        assert (result.inside == (gap < 0.0)).all()
+        assert (result.lower[near] <= gap[near] + 1e-14 * scale).all()
+        assert (gap[near] <= result.upper[near] + 1e-14 * scale).all()
+        assert (result.upper - result.lower)[near].max() < 1e-11 * scale
+        np.testing.assert_allclose(result.normal[near], away[near], atol=1e-9)
+        np.testing.assert_allclose(result.point[near], (nearest + cloud.radius * away)[near], atol=1e-12 * scale)
+        assert np.isinf(result.distance[gap > most]).all()
+        assert (result.lower[gap > most] == most).all()
+        assert (result.face == -1).all()
 
 
-def test_points_about_the_surface_of_a_ball_have_the_depth_or_the_gap() -> None:
-    """The error is about 2e-14. Nearer than 8 errors the result is that of one point."""
+def test_signed_distances_near_the_surface_of_a_ball() -> None:
+    """The error is about 2e-14. Within 8 errors of the surface, the result is that of a single query."""
     cloud = gk.PointCloud([(0.0, 0.0, 0.0), (5.0, 0.0, 0.0)], 0.5)
     heights = np.array([-1e-3, -1e-13, -1e-14, 0.0, 1e-14, 1e-13, 1e-12, 1e-3])
     points = np.column_stack([0.0 * heights, 0.0 * heights, 0.5 + heights])
     poses = np.tile(np.eye(4), (len(points), 1, 1))
     for stack in (None, poses):
-        found = cloud.signed_distances(points, pose=stack)
-        assert (found.lower <= heights).all()
-        assert (heights <= found.upper).all()
-        np.testing.assert_allclose(found.normal, [(0.0, 0.0, 1.0)] * len(points), atol=1e-9)
+        result = cloud.signed_distances(points, pose=stack)
+        assert (result.lower <= heights).all()
+        assert (heights <= result.upper).all()
+        np.testing.assert_allclose(result.normal, [(0.0, 0.0, 1.0)] * len(points), atol=1e-9)
         for k, point in enumerate(points[:6]):
-            one = gk.signed_distance(cloud, gk.Point(point))
-            values = found.distance[k], found.lower[k], found.upper[k]
-            assert values == pytest.approx((one.distance, one.lower, one.upper), rel=1e-12, abs=1e-16)
+            single = gk.signed_distance(cloud, gk.Point(point))
+            values = result.distance[k], result.lower[k], result.upper[k]
+            assert values == pytest.approx((single.distance, single.lower, single.upper), rel=1e-12, abs=1e-16)
 
 
-def test_few_points_do_not_build_the_tree_for_many() -> None:
+def test_few_points_do_not_build_the_wide_tree() -> None:
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(1000, 3)), 0.01)
     cloud.signed_distances(np.zeros((15, 3)))
     assert "_wide_tree" not in cloud._cache

@@ -7,24 +7,24 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from scipy.spatial.transform import RigidTransform
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
-from tests.bodies.places import anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import anywhere, at, check_against_parts, some_compound, some_shape
 
 
-def of(mesh: trimesh.Trimesh) -> gk.Mesh:
+def to_mesh(mesh: trimesh.Trimesh) -> gk.Mesh:
     return gk.Mesh(mesh.vertices, mesh.faces)
 
 
-CUBE = of(trimesh.creation.box((1, 1, 1)))
-TORUS = of(trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12))
+CUBE = to_mesh(trimesh.creation.box((1, 1, 1)))
+TORUS = to_mesh(trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12))
 ONE = np.eye(4)
 
 
-def test_meshes_of_a_compound_are_in_one_unit() -> None:
+def test_meshes_in_different_units_raise() -> None:
     metres, inches = (gk.Mesh(CUBE.vertices, CUBE.faces, unit=unit) for unit in ("meters", "inches"))
     made = gk.Compound([(gk.Sphere(1), None), (metres, None), (CUBE, None)])
     assert (made.unit, gk.Compound([(CUBE, None)]).unit) == ("meters", None)
@@ -34,7 +34,7 @@ def test_meshes_of_a_compound_are_in_one_unit() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_against_every_pair_of_parts(seed: int) -> None:
+def test_compound_equals_all_pairs_of_parts(seed: int) -> None:
     rng = np.random.default_rng(seed)
     met = []
     for k in range(25):
@@ -49,7 +49,7 @@ def test_against_every_pair_of_parts(seed: int) -> None:
     assert 0.2 < np.mean(met) < 0.8
 
 
-def test_where_the_deepest_pair_can_leave_the_depth_is_exact() -> None:
+def test_depth_is_exact_if_the_deepest_pair_can_separate() -> None:
     table = gk.Compound([(gk.Box((2, 2, 0.1)), at(0, 0, 1)), (gk.Box((0.1, 0.1, 1)), at(0, 0, 0.5))])
     answer = gk.signed_distance(table, gk.Sphere(0.2), None, at(0.6, 0.3, 1.2))
     assert answer.distance == pytest.approx(-0.05, abs=1e-12)
@@ -58,19 +58,19 @@ def test_where_the_deepest_pair_can_leave_the_depth_is_exact() -> None:
     assert answer.status == gk.Status.OVERLAPPING
 
 
-def test_depth_of_a_ball_at_a_seam_lies_within_its_bounds() -> None:
-    """Two boxes make one of 4 x 1 x 1; the ball is deepest at their seam, where each of the two holds half of it."""
+def test_depth_bounds_at_a_seam_contain_the_reference() -> None:
+    """Two boxes form one of 4 x 1 x 1. At their seam, each of them contains half of the ball."""
     halves = gk.Compound([(gk.Box((2, 1, 1)), at(-1, 0, 0)), (gk.Box((2, 1, 1)), at(1, 0, 0))])
-    whole = gk.Box((4, 1, 1))
+    box = gk.Box((4, 1, 1))
     for x in np.linspace(-2.2, 2.2, 12):
         pose = at(x, 0.1, 0.05)
-        truth = gk.signed_distance(whole, gk.Sphere(0.3), None, pose).distance
+        truth = gk.signed_distance(box, gk.Sphere(0.3), None, pose).distance
         answer = gk.signed_distance(halves, gk.Sphere(0.3), None, pose)
         assert answer.lower - 1e-12 <= truth <= answer.upper + 1e-12
         assert answer.lower == pytest.approx(truth, rel=2e-3)
 
 
-def test_many_parts_against_many_at_once() -> None:
+def test_distance_of_many_parts_equals_that_of_all_pairs() -> None:
     rng = np.random.default_rng(5)
     balls = rng.uniform(-1, 1, (3000, 3))
     cloud = gk.Compound([(gk.Sphere(0.01), at(*p)) for p in balls])
@@ -87,25 +87,25 @@ def test_many_parts_against_many_at_once() -> None:
 
 
 @pytest.mark.parametrize("mesh", [CUBE, TORUS])
-def test_against_a_mesh_as_its_only_part_is(mesh: gk.Mesh) -> None:
+def test_compound_of_one_part_equals_the_part(mesh: gk.Mesh) -> None:
     rng = np.random.default_rng(8)
     box = gk.Box((0.4, 0.3, 0.2))
-    one, met = gk.Compound([(box, at(0.1, 0, 0))]), []
+    compound, met = gk.Compound([(box, at(0.1, 0, 0))]), []
     for _ in range(40):
         pose = anywhere(rng, 0.9)
         truth = gk.signed_distance(mesh, box, None, pose @ at(0.1, 0, 0))
-        answer = gk.signed_distance(mesh, one, None, pose)
-        swapped = gk.signed_distance(one, mesh, pose, None)
+        answer = gk.signed_distance(mesh, compound, None, pose)
+        swapped = gk.signed_distance(compound, mesh, pose, None)
         met.append(truth.status == gk.Status.OVERLAPPING)
         assert answer.status == swapped.status == truth.status
-        assert gk.collide(one, mesh, pose) == met[-1]
+        assert gk.collide(compound, mesh, pose) == met[-1]
         assert max(answer.lower, truth.lower, swapped.lower) <= min(answer.upper, truth.upper, swapped.upper) + 1e-12
         if not met[-1]:
             assert answer.distance == pytest.approx(truth.distance, abs=1e-12)
     assert 0.2 < np.mean(met) < 0.8
 
 
-def test_meshes_are_parts() -> None:
+def test_compound_with_mesh_parts_equals_its_parts() -> None:
     rng = np.random.default_rng(4)
     made = gk.Compound([(TORUS, at(0, 0, 1)), (gk.Sphere(0.3), None)])
     met = []
@@ -123,16 +123,16 @@ def test_meshes_are_parts() -> None:
     assert 0.1 < np.mean(met) < 0.9
 
 
-def test_what_a_closed_mesh_holds_overlaps_it() -> None:
+def test_part_inside_a_closed_mesh_overlaps() -> None:
     far = gk.Compound([(gk.Sphere(0.1), at(5, 0, 0)), (gk.Sphere(0.1), at(0, 0, 0.1))])
     answer = gk.signed_distance(far, CUBE)
     assert gk.collide(far, CUBE)
     assert gk.collide(CUBE, far)
     assert answer.status == gk.Status.OVERLAPPING
     assert answer.lower <= -0.5 <= answer.upper <= -0.3
-    apart = gk.distance(CUBE, far)
-    assert apart.distance == 0
-    assert CUBE.contains(apart.point_a)
+    result = gk.distance(CUBE, far)
+    assert result.distance == 0
+    assert CUBE.contains(result.point_a)
     shell = gk.Compound([(CUBE, None)])
     assert gk.collide(shell, gk.Compound([(gk.Sphere(0.1), at(0.2, 0, 0))]))
     assert gk.collide(shell, gk.Mesh(CUBE.vertices * 0.1, CUBE.faces))
@@ -153,18 +153,18 @@ def test_negative_margins_and_limits() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 70])
-def test_a_touch_is_a_touch(count: int) -> None:
+def test_touching_compound_has_exact_status(count: int) -> None:
     row = gk.Compound([(gk.Box((1, 1, 1)), at(k, 0, 0)) for k in range(count)])
     for shift in (-1e-9, 0.0, 1e-9):
         answer = gk.signed_distance(row, gk.Box((0.5, 0.5, 0.5)), None, at(0.1, 0.2, 0.75 + shift))
         status = (gk.Status.OVERLAPPING, gk.Status.TOUCHING, gk.Status.SEPARATED)[int(np.sign(shift)) + 1]
         assert answer.status == status
-        assert answer.distance == pytest.approx(shift, abs=1e-13 * (count + 9))  # of the pair's size
+        assert answer.distance == pytest.approx(shift, abs=1e-13 * (count + 9))  # relative to the size of the pair
         assert answer.tight
         assert gk.collide(row, gk.Box((0.5, 0.5, 0.5)), None, at(0.1, 0.2, 0.75 + shift)) == (shift <= 0)
 
 
-def test_against_a_half_space() -> None:
+def test_distance_to_a_half_space() -> None:
     body = gk.Compound([(gk.Box((1, 1, 1)), at(0, 0, 2)), (gk.Sphere(0.5), at(2, 0, 1))])
     floor = gk.Halfspace((0, 0, 1), 0)
     assert gk.signed_distance(body, floor).distance == pytest.approx(0.5, abs=1e-12)
@@ -174,21 +174,21 @@ def test_against_a_half_space() -> None:
 
 
 @pytest.mark.parametrize("count", [3, 20])
-def test_stacks_answer_as_single_poses_do(count: int) -> None:
-    """Few parts are asked all at once, many by their boxes: both to the last bit as one pose is."""
+def test_stack_equals_single_queries(count: int) -> None:
+    """Few parts are queried directly and many by their boxes. Both have the same bits as single queries."""
     rng = np.random.default_rng(2)
     a, b = some_compound(rng, 4), some_compound(rng, count)
     poses = np.array([anywhere(rng, 2.0) for _ in range(60)])
     answers, met = gk.signed_distance(a, b, None, poses), gk.collide(a, b, None, poses)
-    apart = gk.distance(b, a, poses)
+    distances = gk.distance(b, a, poses)
     assert 0.05 < met.mean() < 0.8
     for k, pose in enumerate(poses):
-        one = gk.signed_distance(a, b, None, pose)
-        assert (answers.lower[k], answers.upper[k], answers.status[k]) == (one.lower, one.upper, one.status)
-        assert (answers.normal[k] == one.normal).all()
-        assert (answers.point_b[k] == one.point_b).all()
+        single = gk.signed_distance(a, b, None, pose)
+        assert (answers.lower[k], answers.upper[k], answers.status[k]) == (single.lower, single.upper, single.status)
+        assert (answers.normal[k] == single.normal).all()
+        assert (answers.point_b[k] == single.point_b).all()
         assert met[k] == gk.collide(a, b, None, pose)
-        assert apart.distance[k] == max(0.0, one.distance)
+        assert distances.distance[k] == max(0.0, single.distance)
     assert (gk.collide(a, b, poses, poses[0]) == gk.collide(b, a, poses[0], poses)).all()
     assert len(gk.distance(a, b, None, np.zeros((0, 4, 4)))) == 0
 
@@ -219,13 +219,13 @@ def test_compounds_are_flattened_compared_and_pickled() -> None:
         ([(gk.Sphere(1), np.eye(4)[None])], ("parts[0]", "1 poses")),
     ],
 )
-def test_what_is_no_list_of_parts_is_refused(parts: object, fragments: tuple[str, ...]) -> None:
+def test_invalid_lists_of_parts_raise(parts: object, fragments: tuple[str, ...]) -> None:
     with pytest.raises(ShapeError) as caught:
         gk.Compound(parts)
     assert_names(caught.value, *fragments)
 
 
-def test_bad_parts_and_queries_that_take_convex_shapes() -> None:
+def test_invalid_parts_and_unsupported_queries_raise() -> None:
     with pytest.raises(UnsupportedPair) as caught:
         gk.Compound([(3, None)])
     assert_names(caught.value, "parts[0][0]", "int")

@@ -1,4 +1,4 @@
-"""Which points of contact are kept, against plain loops; and the least distance that boxes round bodies leave."""
+"""The reduction of contact points, compared with plain loops, and the lower bound of the distance from boxes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gjk3d.bodies.parts import least_possible
 from gjk3d.narrow.manifold import spread_points as kept_of_many
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
-from tests.bodies.places import Array, anywhere
+from tests.bodies.random_shapes import Array, anywhere
 
 SAME = 1e-9
 
 
 def points(seed: int, count: int, coarse: bool) -> Array:
-    """Rows of points in two planes, some of them over each other or at one place, with gaps along the normal."""
+    """Return rows of points in two planes with gaps along the normal. Some points coincide or are above each other."""
     rng = np.random.default_rng(seed)
     rows = np.zeros((count, 10))
     for row in rows:
@@ -34,38 +34,38 @@ def points(seed: int, count: int, coarse: bool) -> Array:
     return rows
 
 
-def kept(rows: Array, most: int | None) -> Array:
-    """What is kept of one pair's points."""
-    found, counts = kept_of_many(np.ascontiguousarray(rows), np.array([0, len(rows)]), np.zeros((1, 12)), most)
-    assert counts.tolist() == [len(found)]
-    return found
+def reduced(rows: Array, most: int | None) -> Array:
+    """Return the points of a pair after the reduction."""
+    result, counts = kept_of_many(np.ascontiguousarray(rows), np.array([0, len(rows)]), np.zeros((1, 12)), most)
+    assert counts.tolist() == [len(result)]
+    return result
 
 
 def middles(rows: Array) -> Array:
-    found: Array = 0.5 * (rows[:, :3] + rows[:, 3:6])
-    return found
+    result: Array = 0.5 * (rows[:, :3] + rows[:, 3:6])
+    return result
 
 
 def distinct(rows: Array) -> list[int]:
-    """Which rows, the deepest first, are no nearer than that to one before."""
-    order, found = np.argsort(rows[:, 6], kind="stable").tolist(), []
+    """Return the rows, deepest first, that are not within the tolerance of an earlier row."""
+    order, chosen = np.argsort(rows[:, 6], kind="stable").tolist(), []
     far = SAME * np.abs(middles(rows)).max()
     for k in order:
-        if all(np.linalg.norm(middles(rows)[k] - middles(rows)[j]) > far for j in found):
-            found.append(k)
-    return found
+        if all(np.linalg.norm(middles(rows)[k] - middles(rows)[j]) > far for j in chosen):
+            chosen.append(k)
+    return chosen
 
 
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 30), coarse=st.booleans())
-def test_all_points_but_doubles(seed: int, count: int, coarse: bool) -> None:
+def test_unlimited_reduction_removes_only_duplicates(seed: int, count: int, coarse: bool) -> None:
     rows = points(seed, count, coarse)
-    assert kept(rows, None).tolist() == rows[distinct(rows)].tolist()
+    assert reduced(rows, None).tolist() == rows[distinct(rows)].tolist()
 
 
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(2, 30), coarse=st.booleans(), most=st.integers(1, 8))
-def test_few_points_are_corners_far_from_each_other(seed: int, count: int, coarse: bool, most: int) -> None:
+def test_limited_reduction_returns_distant_corners(seed: int, count: int, coarse: bool, most: int) -> None:
     rows = points(seed, count, coarse)
-    few = kept(rows, most)
+    few = reduced(rows, most)
     given_rows = rows.tolist()
     assert 1 <= len(few) <= min(most, count)
     assert all(row in given_rows for row in few.tolist())
@@ -74,16 +74,16 @@ def test_few_points_are_corners_far_from_each_other(seed: int, count: int, coars
         return
     deepest = few[0]
     for row in few[1:]:
-        same = np.array([other[7:] @ row[7:] > 0.5 for other in rows])
+        same = np.array([candidate[7:] @ row[7:] > 0.5 for candidate in rows])
         if (row == deepest).all() or same.sum() < 4:
             continue
         flat = np.delete(middles(rows[same]), int(np.argmax(row[7:])), axis=1)
-        own = np.delete(middles(row[None]), int(np.argmax(row[7:])), axis=1)
+        point = np.delete(middles(row[None]), int(np.argmax(row[7:])), axis=1)
         if np.linalg.matrix_rank(flat - flat[0], 1e-9) == 2:
             corners = flat[ConvexHull(flat).vertices]
-            assert np.abs(corners - own).max(axis=1).min() <= 1e-9
+            assert np.abs(corners - point).max(axis=1).min() <= 1e-9
     runs = np.split(np.arange(len(few)), 1 + np.flatnonzero((np.diff(few[:, 7:], axis=0) != 0.0).any(axis=1)))
-    assert len(runs) <= 2  # of two patches, the deepest first
+    assert len(runs) <= 2  # one run for each of the two patches
     for run in runs:
         assert few[run[0], 6] == few[run, 6].min()
         far = [np.linalg.norm(middles(few[:k]) - middles(few[k : k + 1]), axis=1).min() for k in run[1:]]
@@ -91,7 +91,7 @@ def test_few_points_are_corners_far_from_each_other(seed: int, count: int, coars
 
 
 @given(seed=st.integers(0, 2**32 - 1), yaw=st.sampled_from([0.0, 0.5]))
-def test_corners_are_kept_among_points_of_the_sides_that_rounding_moved(seed: int, yaw: float) -> None:
+def test_corners_are_kept_among_rounded_points_of_the_sides(seed: int, yaw: float) -> None:
     rng = np.random.default_rng(seed)
     share = rng.random((12, 2))
     share[:, 1] = np.repeat((0.0, 1.0), 6)
@@ -102,50 +102,50 @@ def test_corners_are_kept_among_points_of_the_sides_that_rounding_moved(seed: in
     flat = flat @ turn.T + rng.normal(size=2)
     rows = np.zeros((16, 10))
     rows[:, :2], rows[:, 3:5], rows[:, 5], rows[:, 6], rows[:, 9] = flat, flat, -0.5, -0.5, 1.0
-    few = kept(rows[rng.permutation(16)], 4)
+    few = reduced(rows[rng.permutation(16)], 4)
     assert np.abs(np.array(sorted(few[:, :2].tolist())) - sorted(flat[:4].tolist())).max() < 1e-9
 
 
-def test_the_deepest_patch_is_full_before_another_begins() -> None:
-    """Four corners of a floor at a depth of 0.25, and of a wall at 0.125."""
+def test_deepest_patch_is_filled_first() -> None:
+    """Four corners of a floor have a depth of 0.25, and four of a wall have 0.125."""
     square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=float)
     floor, wall = np.zeros((4, 10)), np.zeros((4, 10))
     floor[:, :2], floor[:, 3:5], floor[:, 5], floor[:, 6], floor[:, 9] = square, square, -0.25, -0.25, 1.0
     wall[:, 1:3], wall[:, 4:6], wall[:, 3], wall[:, 6], wall[:, 7] = 3.0 * square, 3.0 * square, -0.125, -0.125, 1.0
     rows = np.vstack([wall, floor])
-    assert (kept(rows, 4)[:, 9] == 1.0).all()
-    assert kept(rows, 6)[:, 9].tolist() == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
+    assert (reduced(rows, 4)[:, 9] == 1.0).all()
+    assert reduced(rows, 6)[:, 9].tolist() == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
 
 
-def test_of_points_over_each_other_the_deeper_is_kept() -> None:
+def test_deeper_of_points_above_each_other_is_kept() -> None:
     corners = [(0, 0), (4, 0), (4, 3), (0, 3)]
     rows = np.zeros((9, 10))
     for k, (x, y) in enumerate([*corners, *corners, (1, 1)]):
         gap = -0.25 if k < 4 else -0.5
         rows[k] = (x, y, 0, x, y, gap, gap, 0, 0, 1)
     for turned in (rows, rows[::-1]):
-        assert kept(turned, 4)[:, 6].tolist() == [-0.5] * 4
-        assert sorted(kept(turned, 4)[:, :2].tolist()) == sorted(map(list, corners))
+        assert reduced(turned, 4)[:, 6].tolist() == [-0.5] * 4
+        assert sorted(reduced(turned, 4)[:, :2].tolist()) == sorted(map(list, corners))
 
 
-THINGS = {**{name: make().body for name, make in KINDS.items() if name != "ground"}, "box": gk.Box((1, 0.5, 0.8))}
+SHAPES = {**{name: make().body for name, make in KINDS.items() if name != "ground"}, "box": gk.Box((1, 0.5, 0.8))}
 
 
-@pytest.mark.parametrize("other", THINGS)
-@pytest.mark.parametrize("one", [name for name in THINGS if name != "box"])
-def test_no_distance_is_below_that_of_the_boxes(one: str, other: str) -> None:
+@pytest.mark.parametrize("other", SHAPES)
+@pytest.mark.parametrize("one", [name for name in SHAPES if name != "box"])
+def test_distance_of_boxes_is_a_lower_bound(one: str, other: str) -> None:
     rng = np.random.default_rng(len(one) + 7 * len(other))
     for k in range(8):
         poses = np.stack([anywhere(rng, 0.5), anywhere(rng, 0.5)])
         poses[1, :3, 3] += rng.normal(size=3) * 0.3 * k
         at = np.array([[0, 1]])
-        least = least_possible([THINGS[one], THINGS[other]], at, pose_rows(poses)[0], at)[0]
-        found = gk.signed_distance(THINGS[one], THINGS[other], poses[0], poses[1])
-        assert least <= found.upper
+        least = least_possible([SHAPES[one], SHAPES[other]], at, pose_rows(poses)[0], at)[0]
+        result = gk.signed_distance(SHAPES[one], SHAPES[other], poses[0], poses[1])
+        assert least <= result.upper
         assert np.isfinite(least)
 
 
-def test_what_has_no_end_may_be_at_any_depth() -> None:
+def test_unbounded_bodies_have_no_lower_bound() -> None:
     ground = gk.HeightField(np.zeros((3, 3)), 1.0)
     rows, at = pose_rows(np.stack([np.eye(4), np.eye(4)]))[0], np.array([[0, 1]])
     assert least_possible([ground, gk.Sphere(1)], at, rows, at).tolist() == [-np.inf]

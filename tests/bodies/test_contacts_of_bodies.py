@@ -1,4 +1,4 @@
-"""`contact` of bodies: the laws of its points, places worked out by hand, and patches that keep their extent."""
+"""`contact` of bodies: properties of all points, positions computed by hand, and patches that keep their extent."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, KINDS, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 BOX = Known(gk.Box((1, 0.5, 0.8)), [CUBE * (1, 0.5, 0.8)])
 BALL = Known(gk.Sphere(0.4), [np.zeros((1, 3))], 0.4)
-THINGS = {"ball": BALL, "box": BOX, **{name: make() for name, make in KINDS.items()}}
-TWO = [
-    (a, b) for a in THINGS for b in THINGS if (a, b) != ("ground", "ground") and not {a, b} <= {"ball", "box"}
+OBJECTS = {"ball": BALL, "box": BOX, **{name: make() for name, make in KINDS.items()}}
+PAIRS = [
+    (a, b) for a in OBJECTS for b in OBJECTS if (a, b) != ("ground", "ground") and not {a, b} <= {"ball", "box"}
 ]  # fmt: skip
 
 
 def plate(count: int = 8, size: float = 4.0) -> gk.Mesh:
-    """A closed plate whose top at z = 0 is of many triangles."""
+    """Return a closed plate whose top, at z = 0, has many triangles."""
     heights = gk.HeightField(np.zeros((count + 1, count + 1)), size / count, (-size / 2, -size / 2))
     vertices, faces = heights.surface()
     below = vertices - (0, 0, 1)
@@ -45,12 +45,12 @@ def plate(count: int = 8, size: float = 4.0) -> gk.Mesh:
             if line is rim[2] or line is rim[3]:
                 i, j = j, i
             sides += [(i, i + n * n, j + n * n), (i, j + n * n, j)]
-    whole = np.vstack([faces, np.array(sides)[:, ::-1], faces[:, ::-1] + n * n])
-    return gk.Mesh(np.vstack([vertices, below]), whole)
+    triangles = np.vstack([faces, np.array(sides)[:, ::-1], faces[:, ::-1] + n * n])
+    return gk.Mesh(np.vstack([vertices, below]), triangles)
 
 
-def beyond(known: Known, pose: Any, points: Any) -> Any:
-    """How far points are outside of all of a body's parts, by their planes: at most so far, where the parts are fat."""
+def signed_distances(known: Known, pose: Any, points: Any) -> Any:
+    """Return the least signed distance of points from the parts of a body, by the face planes of solid hulls."""
     best = np.full(len(points), np.inf)
     for corners in known.placed(pose):
         if len(corners) == 1:
@@ -62,10 +62,10 @@ def beyond(known: Known, pose: Any, points: Any) -> Any:
     return best
 
 
-@pytest.mark.parametrize(("one", "other"), TWO)
+@pytest.mark.parametrize(("one", "other"), PAIRS)
 @pytest.mark.parametrize("within", [0.0, 0.15])
 def test_laws_of_points(one: str, other: str, within: float) -> None:
-    a, b = THINGS[one], THINGS[other]
+    a, b = OBJECTS[one], OBJECTS[other]
     rng = np.random.default_rng(len(one) * 7 + len(other))
     touched = 0
     for k in range(2 if "ground" in (one, other) else 4):
@@ -90,8 +90,8 @@ def test_laws_of_points(one: str, other: str, within: float) -> None:
         if signed.lower > 0.0:
             assert touch.gaps.min() == pytest.approx(signed.distance, abs=1e-9)
             for known, pose, points in ((a, pose_a, touch.points_a), (b, pose_b, touch.points_b)):
-                if known not in (THINGS["mesh"],):
-                    assert (np.abs(beyond(known, pose, points)) <= 1e-8).all()
+                if known not in (OBJECTS["mesh"],):
+                    assert (np.abs(signed_distances(known, pose, points)) <= 1e-8).all()
         few = gk.contact(a.body, b.body, pose_a, pose_b, within=within, max_points=3)
         assert few.count == min(3, few.count)
         assert few.gaps.min() == pytest.approx(touch.gaps.min(), abs=1e-9)
@@ -100,7 +100,7 @@ def test_laws_of_points(one: str, other: str, within: float) -> None:
 
 @pytest.mark.parametrize("name", ["mesh plate", "ground", "voxels", "compound"])
 @pytest.mark.parametrize("height", [-0.01, 0.01, 0.0])
-def test_a_box_on_many_parts_keeps_its_corners(name: str, height: float) -> None:
+def test_box_on_many_parts_touches_with_its_four_corners(name: str, height: float) -> None:
     floor = {
         "mesh plate": plate(),
         "ground": gk.HeightField(np.zeros((9, 9)), 0.5, (-2, -2)),
@@ -121,12 +121,12 @@ def test_a_box_on_many_parts_keeps_its_corners(name: str, height: float) -> None
         assert len(touch.patches) == 1
 
 
-def test_a_tilted_box_has_near_points_beside_those_that_touch() -> None:
+def test_tilted_box_has_touching_points_and_near_points() -> None:
     tilt = 0.01
     pose = np.eye(4)
     pose[:3, :3] = [[np.cos(tilt), 0, np.sin(tilt)], [0, 1, 0], [-np.sin(tilt), 0, np.cos(tilt)]]
     box = gk.Box((1, 1, 0.4))
-    pose[2, 3] = 0.5 * np.sin(tilt) + 0.2 * np.cos(tilt) - 1e-4  # an edge is so deep
+    pose[2, 3] = 0.5 * np.sin(tilt) + 0.2 * np.cos(tilt) - 1e-4  # the lowest edge is 1e-4 deep
     solid = gk.Mesh(*box.surface())
     for body in (box, solid):
         touch = gk.contact(plate(), body, None, pose, within=0.05, max_points=None)
@@ -148,7 +148,7 @@ def test_two_patches_of_a_box_in_a_corner() -> None:
         assert touch.gaps[patch] == pytest.approx(-depth, rel=1e-6)
 
 
-def test_on_a_half_space_a_body_stands_with_its_hull() -> None:
+def test_body_rests_on_a_half_space_with_its_hull() -> None:
     table = gk.Compound(
         [
             (gk.Box((2, 2, 0.2)), at(0, 0, 1)),
@@ -160,46 +160,46 @@ def test_on_a_half_space_a_body_stands_with_its_hull() -> None:
     assert touch.count == 4
     assert (np.abs(touch.points[:, :2]) == pytest.approx(1.0)) is True
     for name in ("mesh", "solid", "voxels", "cloud"):
-        low = float((THINGS[name].points[:, 2] - THINGS[name].radius).min())
-        stand = gk.contact(THINGS[name].body, gk.Halfspace((0, 0, 1), low + 1e-3))
+        low = float((OBJECTS[name].points[:, 2] - OBJECTS[name].radius).min())
+        stand = gk.contact(OBJECTS[name].body, gk.Halfspace((0, 0, 1), low + 1e-3))
         assert stand.gaps.min() == pytest.approx(-1e-3, rel=1e-9)
-        assert gk.contact(gk.Halfspace((0, 0, 1), low - 1e-3), THINGS[name].body).count == 0
+        assert gk.contact(gk.Halfspace((0, 0, 1), low - 1e-3), OBJECTS[name].body).count == 0
 
 
-def test_stacks_have_the_rows_of_single_questions() -> None:
+def test_stack_rows_equal_single_queries() -> None:
     solid, cloud = every_kind.closed().body, every_kind.cloud().body
     poses = np.stack([at(x, 0.5, 0.5) for x in (2.0, 2.8, 9.0)])
     many = gk.contact(solid, cloud, None, poses, max_points=6)
     assert many.points_a.shape == (3, 6, 3)
     assert many.count[2] == 0
     for k, pose in enumerate(poses):
-        one = gk.contact(solid, cloud, None, pose, max_points=6)
-        assert many[k].points_a.tolist() == one.points_a.tolist()
-        assert many[k].normals.tolist() == one.normals.tolist()
-        assert many[k].gaps.tolist() == one.gaps.tolist()
+        single = gk.contact(solid, cloud, None, pose, max_points=6)
+        assert many[k].points_a.tolist() == single.points_a.tolist()
+        assert many[k].normals.tolist() == single.normals.tolist()
+        assert many[k].gaps.tolist() == single.gaps.tolist()
     assert gk.contact(solid, cloud, None, poses, max_points=None).points.shape[0] == 3
     with pytest.raises(TypeError, match=r"contact\[k\]\.patches"):
         _ = many.patches
     assert gk.contact(gk.Sphere(1), gk.Sphere(1)).patches[0].tolist() == [0]
 
 
-def test_many_faces_that_lie_on_each_other_touch_in_their_plane() -> None:
-    """Hundreds of pairs have up to six points each, in a stack that is cut in three as in one."""
+def test_coplanar_faces_touch_in_their_plane() -> None:
+    """Each pose has more than 100 points, and three workers give the same points as one."""
     below, above = plate(12), gk.Mesh(*gk.Box((3, 3, 1)).surface())
     poses = np.stack([at(0.004 * k, 0.003 * k, 0.5) for k in range(130)])
     many = gk.contact(below, above, None, poses, max_points=None)
     for k in (0, 1, 77, 129):
-        one = gk.contact(below, above, None, poses[k], max_points=None)
-        assert one.count > 100
-        np.testing.assert_allclose(one.points[:, 2], 0, atol=1e-12)
-        np.testing.assert_allclose(one.normals, np.tile((0, 0, 1.0), (one.count, 1)), atol=1e-12)
-        assert many[k].points_a.tolist() == one.points_a.tolist()
+        single = gk.contact(below, above, None, poses[k], max_points=None)
+        assert single.count > 100
+        np.testing.assert_allclose(single.points[:, 2], 0, atol=1e-12)
+        np.testing.assert_allclose(single.normals, np.tile((0, 0, 1.0), (single.count, 1)), atol=1e-12)
+        assert many[k].points_a.tolist() == single.points_a.tolist()
     cut = gk.contact(below, above, None, poses, max_points=None, workers=3)
     np.testing.assert_array_equal(many.points_a, cut.points_a)
 
 
-def test_what_is_refused() -> None:
-    ground = THINGS["ground"].body
+def test_unsupported_pairs_raise() -> None:
+    ground = OBJECTS["ground"].body
     with pytest.raises(UnsupportedPair, match="two HeightFields"):
         gk.contact(ground, ground)
     with pytest.raises(UnsupportedPair) as caught:
@@ -222,34 +222,34 @@ _RESTS = {
 @pytest.mark.parametrize("second", ["cube", "ball", "box", "cylinder"])
 @pytest.mark.parametrize("first", ["table", "cube", "ball"])
 def test_points_lie_on_both_bodies(first: str, second: str) -> None:
-    """Faces that meet may be far larger than what is over each other: their corners are no points of contact."""
+    """Contact points lie on both bodies, even if intersecting faces extend far beyond their common area."""
     rng, a, b = np.random.default_rng(3), _RESTS[first], _RESTS[second]
     for trial in range(30):
         pose = np.eye(4)
-        small = trial % 2  # resting, or any way
+        small = trial % 2  # resting on the top face, or at any pose
         turn = rng.normal(size=3) * 1e-3 if small else rng.normal(size=3)
         pose[:3, :3] = Rotation.from_rotvec(turn).as_matrix()
         pose[:3, 3] = (*rng.uniform(-1.5, 1.5, 2), 0.999) if small else rng.normal(size=3) * 0.6
         deep = gk.signed_distance(a, b, None, pose)
-        found = gk.contact(a, b, None, pose, max_points=None)
+        touch = gk.contact(a, b, None, pose, max_points=None)
         if not gk.meeting_faces(a, b, None, pose).size:
-            continue  # one holds the other: the point is where the depth was measured
-        for p, q in zip(found.points_a, found.points_b, strict=True):
+            continue  # one contains the other: the point is where the depth was measured
+        for p, q in zip(touch.points_a, touch.points_b, strict=True):
             assert gk.distance(a, gk.Point(p)).lower < 1e-9
             assert gk.distance(b, gk.Point(q), pose).lower < 1e-9
-        if small and second == "cube":  # of bodies deep in each other no face knows how deep
-            assert found.gaps.min() >= deep.lower - 1e-9
+        if small and second == "cube":  # faces give no bound for bodies that overlap deeply
+            assert touch.gaps.min() >= deep.lower - 1e-9
 
 
-def beside(points: Any, half: Any) -> float:
-    """How far the farthest point is from the surface of a box."""
+def surface_error(points: Any, half: Any) -> float:
+    """Return the distance of the farthest point from the surface of a box."""
     out = np.abs(points) - half
     away = np.linalg.norm(np.maximum(out, 0.0), axis=1)
     return float(np.where(out.max(axis=1) > 0.0, away, -out.max(axis=1)).max(initial=0.0))
 
 
 def test_points_of_thin_plates_lie_on_their_surfaces() -> None:
-    """What is nearly over both edges of a sharp corner of a face may be far ahead of it."""
+    """A point nearly above both edges of a sharp corner of a face may be far beyond the corner."""
     cube, met = gk.Mesh(*gk.Box((1, 1, 1)).surface()), 0
     for seed in range(300):
         rng, pose = np.random.default_rng(seed), np.eye(4)
@@ -257,21 +257,21 @@ def test_points_of_thin_plates_lie_on_their_surfaces() -> None:
         plate = gk.Mesh(*gk.Box((2, 2, thick)).surface())
         pose[:3, :3] = Rotation.random(random_state=seed).as_matrix()
         pose[:3, 3] = rng.uniform(-1.3, 1.3, 3)
-        found = gk.contact(plate, cube, None, pose, max_points=None)
-        met += found.count > 0
-        assert beside(found.points_a, (1, 1, thick / 2)) < 1e-12, seed
-        assert beside((found.points_b - pose[:3, 3]) @ pose[:3, :3], (0.5, 0.5, 0.5)) < 1e-12, seed
+        touch = gk.contact(plate, cube, None, pose, max_points=None)
+        met += touch.count > 0
+        assert surface_error(touch.points_a, (1, 1, thick / 2)) < 1e-12, seed
+        assert surface_error((touch.points_b - pose[:3, 3]) @ pose[:3, :3], (0.5, 0.5, 0.5)) < 1e-12, seed
     assert met > 100
 
 
 @pytest.mark.parametrize("gap", [1e-3, 0.0, -1e-2])
-def test_points_on_an_open_mesh_do_not_depend_on_how_its_triangles_are_wound(gap: float) -> None:
+def test_points_on_an_open_mesh_do_not_depend_on_winding(gap: float) -> None:
     corners = [(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)]
     for crate in (gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface())):
         for faces in ([(0, 1, 2), (0, 2, 3)], [(0, 2, 1), (0, 3, 2)], [(0, 1, 2), (0, 3, 2)]):
             sheet = gk.Mesh(corners, faces)
             for side in (1.0, -1.0):
-                found = gk.contact(sheet, crate, None, at(2, 2, side * (0.5 + gap)), within=0.02)
-                assert found.count == 4
-                assert found.gaps == pytest.approx(gap, abs=1e-12)
-                assert np.abs(found.normals - (0, 0, side)).max() < 1e-9
+                touch = gk.contact(sheet, crate, None, at(2, 2, side * (0.5 + gap)), within=0.02)
+                assert touch.count == 4
+                assert touch.gaps == pytest.approx(gap, abs=1e-12)
+                assert np.abs(touch.normals - (0, 0, side)).max() < 1e-9

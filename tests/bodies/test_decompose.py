@@ -11,18 +11,18 @@ import trimesh
 import gjk3d as gk
 from gjk3d.bodies.conversions import geometry_error
 from gjk3d.errors import ShapeError
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 
-def of(mesh: trimesh.Trimesh) -> gk.Mesh:
+def from_trimesh(mesh: trimesh.Trimesh) -> gk.Mesh:
     return gk.Mesh(mesh.vertices, mesh.faces)
 
 
-TORUS = of(trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12))
+TORUS = from_trimesh(trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12))
 
 
 @pytest.mark.full
-def test_a_torus_in_parts_answers_as_the_mesh_up_to_its_error() -> None:
+def test_decomposition_matches_mesh_distances_within_its_error() -> None:
     parts = TORUS.decompose()
     error = parts.geometry_error
     assert len(parts) > 4
@@ -39,14 +39,14 @@ def test_a_torus_in_parts_answers_as_the_mesh_up_to_its_error() -> None:
 
 
 @pytest.mark.full
-def test_what_was_cut_is_kept_for_any_mesh_of_the_same_triangles() -> None:
+def test_decomposition_is_cached_for_equal_meshes() -> None:
     assert TORUS.decompose(0.05) is gk.Mesh(TORUS.vertices, TORUS.faces, name="other").decompose()
     assert TORUS.decompose(0.3) is not TORUS.decompose()
     assert gk.Compound([(gk.Sphere(1), None)]).geometry_error is None
 
 
-def test_the_error_is_that_of_hulls_too_large_or_too_small() -> None:
-    cube = of(trimesh.creation.box((2, 2, 2)))
+def test_geometry_error_covers_hulls_too_large_or_too_small() -> None:
+    cube = from_trimesh(trimesh.creation.box((2, 2, 2)))
     grown = gk.ConvexHull(cube.vertices * (1.25, 1, 1))
     assert geometry_error(cube, [grown]) == pytest.approx(0.25, abs=1e-12)
     shrunk = gk.ConvexHull(cube.vertices * (1, 1, 0.9))
@@ -56,12 +56,12 @@ def test_the_error_is_that_of_hulls_too_large_or_too_small() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.001, 2.0, float("nan"), "fine"])
-def test_a_threshold_out_of_range_is_refused(threshold: object) -> None:
+def test_threshold_out_of_range_raises(threshold: object) -> None:
     with pytest.raises(ShapeError, match="decompose: threshold"):
         TORUS.decompose(threshold)
 
 
-def test_without_coacd_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_coacd_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "coacd", None)
     with pytest.raises(ImportError, match=r"'gjk3d\[mesh\]'"):
         gk.Mesh(TORUS.vertices * 1.5, TORUS.faces).decompose()
@@ -70,6 +70,6 @@ def test_without_coacd_the_message_says_what_to_install(monkeypatch: pytest.Monk
 @pytest.mark.full
 def test_a_decomposition_can_be_placed_in_a_compound() -> None:
     parts = TORUS.decompose()
-    two = gk.Compound([(parts, at(0, 0, 0)), (parts, at(0, 0, 1))])
-    assert len(two) == 2 * len(parts)
-    assert not gk.collide(two, gk.Capsule(0.3, 2), None, at(0, 0, 0.5))
+    compound = gk.Compound([(parts, at(0, 0, 0)), (parts, at(0, 0, 1))])
+    assert len(compound) == 2 * len(parts)
+    assert not gk.collide(compound, gk.Capsule(0.3, 2), None, at(0, 0, 0.5))

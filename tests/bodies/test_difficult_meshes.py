@@ -29,7 +29,7 @@ def joined(*bodies):
 
 
 def bent_tube(sides=8, radius=0.2):
-    """A capped tube along a curve that crosses itself."""
+    """Return a capped tube along a curve that crosses itself."""
     t = np.linspace(-1.25, 1.25, 41)
     middle = 2.0 * np.column_stack([t**2 - 1.0, t * (t**2 - 1.0), 0.0 * t])
     along = np.gradient(middle, axis=0)
@@ -48,7 +48,7 @@ def bent_tube(sides=8, radius=0.2):
 
 
 def figure_of_eight(lobe, count=41):
-    """A prism over a figure of eight: its lobes are wound in opposite directions, and one has another size."""
+    """Return a prism over a figure of eight, whose lobes have opposite windings and different sizes."""
     turn = 2.0 * np.pi * (np.arange(count) + 0.37) / count
     flat = np.column_stack([np.cos(turn), np.sin(turn) * np.cos(turn), np.zeros(count)])
     flat[flat[:, 0] < 0.0] *= lobe
@@ -60,7 +60,7 @@ def figure_of_eight(lobe, count=41):
 
 
 def spindle(ring=0.5, radius=1.0, count=24):
-    """A torus without a hole, which contains its inner sheet."""
+    """Return a torus without a hole, which contains its inner sheet."""
     u, v = (2.0 * np.pi * (np.arange(count) + part) / count for part in (0.3, 0.2))
     u, v = (angles.ravel() for angles in np.meshgrid(u, v, indexing="ij"))
     far = ring + radius * np.cos(v)
@@ -72,7 +72,7 @@ def spindle(ring=0.5, radius=1.0, count=24):
 
 
 def inner_tetrahedron(inverted):
-    """A box, and a tetrahedron in it that shares a corner with the box; a cavity if it is inverted."""
+    """Return a box and a tetrahedron in it that shares a corner with the box; a cavity if it is inverted."""
     corner = np.ones(3)
     points = np.array([corner, corner - (1.2, 0.9, 1.0), corner - (0.9, 1.3, 0.8), corner - (0.7, 0.8, 1.4)])
     faces = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)])
@@ -80,7 +80,7 @@ def inner_tetrahedron(inverted):
     return joined(box((2, 2, 2)), (points, faces if outwards != inverted else faces[:, ::-1]))
 
 
-#: the mesh, and whether it has walls with the solid on both sides
+#: a function that makes the mesh, and whether the mesh has walls with the solid on both sides
 MESHES = {
     "bent tube": (bent_tube, True),
     "figure of eight, one lobe smaller": (lambda: figure_of_eight(0.6), False),
@@ -96,7 +96,7 @@ MESHES = {
         False,
     ),
 }
-THINGS = {
+SHAPES = {
     "ball": lambda size: gk.Sphere(0.5 * size),
     "box": lambda size: gk.Box((size,) * 3),
     "mesh": lambda size: gk.Mesh(*gk.Box((size,) * 3).surface()),
@@ -104,7 +104,7 @@ THINGS = {
 
 
 def is_inside(p, corners):
-    """Whether the surface winds about a point, by the solid angles of all triangles."""
+    """Return whether the surface winds around a point, by the solid angles of all triangles."""
     a, b, c = (corners[:, k] - p for k in range(3))
     x, y, z = (np.linalg.norm(v, axis=1) for v in (a, b, c))
     dots = [np.einsum("ij,ij->i", u, v) for u, v in ((a, b), (b, c), (c, a))]
@@ -142,18 +142,18 @@ def leads_in(touch, corners, size):
     return [k for k in range(touch.count) if touch.gaps[k] < -1e-6 * size and is_inside(starts[k], corners)]
 
 
-@pytest.mark.parametrize("thing", THINGS)
+@pytest.mark.parametrize("thing", SHAPES)
 @pytest.mark.parametrize("name", MESHES)
-def test_a_thing_on_the_surface_is_pushed_out(name, thing):
+def test_shape_on_the_surface_is_pushed_out(name, thing):
     mesh, rng = MESHES[name][0](), np.random.default_rng(3)
     corners, size, rows = mesh.vertices[mesh.faces], float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))), 0
-    for p, out, both in places(rng, mesh):
+    for p, out, two_sided in places(rng, mesh):
         length = size * 10.0 ** rng.uniform(-2.0, -0.5)
         depth = length * 10.0 ** rng.uniform(-5.0, -1.5)
-        body, pose = THINGS[thing](length), resting(rng, p, out, 0.5 * length - depth)
+        body, pose = SHAPES[thing](length), resting(rng, p, out, 0.5 * length - depth)
         freed = pose + np.pad((1.01 * depth * out)[:, None], [(0, 1), (3, 0)])
-        # this face alone touches the body if the body is free as soon as it leaves the face
-        if both or is_inside(pose[:3, 3], corners) or gk.collide(mesh, body, None, freed):
+        # only this face touches the body if the body is separated as soon as it leaves the face
+        if two_sided or is_inside(pose[:3, 3], corners) or gk.collide(mesh, body, None, freed):
             continue
         touch = gk.contact(mesh, body, None, pose, max_points=None)
         assert touch.count, (name, p)
@@ -164,16 +164,16 @@ def test_a_thing_on_the_surface_is_pushed_out(name, thing):
             break
 
 
-@pytest.mark.parametrize("thing", THINGS)
+@pytest.mark.parametrize("thing", SHAPES)
 @pytest.mark.parametrize("name", [name for name, (_, inner) in MESHES.items() if inner and name != "spindle torus"])
-def test_a_thing_at_an_inner_wall_is_deep_inside(name, thing):
+def test_shape_at_an_inner_wall_is_deep_inside(name, thing):
     mesh, rng = MESHES[name][0](), np.random.default_rng(4)
     corners, size, rows = mesh.vertices[mesh.faces], float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))), 0
-    for p, n, both in places(rng, mesh):
+    for p, n, two_sided in places(rng, mesh):
         length = 0.01 * size * 10.0 ** rng.uniform(-1.0, 0.0)
-        reach, body = length * np.sqrt(3.0), THINGS[thing](length)
+        reach, body = length * np.sqrt(3.0), SHAPES[thing](length)
         around = p + reach * naive.unit_vectors(rng, 24)
-        if not (both and all(is_inside(point, corners) for point in around)):
+        if not (two_sided and all(is_inside(point, corners) for point in around)):
             continue
         touch = gk.contact(mesh, body, None, resting(rng, p, n, 0.45 * length), max_points=None)
         deep = gk.signed_distance(mesh, body, None, resting(rng, p, n, 0.45 * length))
@@ -186,13 +186,13 @@ def test_a_thing_at_an_inner_wall_is_deep_inside(name, thing):
 
 @pytest.mark.parametrize("thing", ["ball", "box"])
 @pytest.mark.parametrize("name", ["bent tube", "spindle torus"])
-def test_no_normal_of_a_thing_at_an_intersection_leads_into_the_solid(name, thing):
+def test_no_normal_at_an_intersection_leads_into_the_solid(name, thing):
     mesh, rng = MESHES[name][0](), np.random.default_rng(5)
     corners, size, rows = mesh.vertices[mesh.faces], float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))), 0
-    for p, n, both in places(rng, mesh):
+    for p, n, two_sided in places(rng, mesh):
         length = size * 10.0 ** rng.uniform(-1.5, -0.5)
-        pose, body = resting(rng, p, n, 0.45 * length), THINGS[thing](length)
-        if not both or is_inside(pose[:3, 3], corners):
+        pose, body = resting(rng, p, n, 0.45 * length), SHAPES[thing](length)
+        if not two_sided or is_inside(pose[:3, 3], corners):
             continue
         touch = gk.contact(mesh, body, None, pose, max_points=None)
         assert touch.count, (name, p)

@@ -1,4 +1,4 @@
-"""The fast depth of bodies: its bounds against exact depths of boxes, the tight depth and moved bodies."""
+"""The fast depth of bodies: its bounds compared with exact depths of boxes, the tight depth and moved bodies."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, TreeScratch, new_tree_scratch, two_at
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
-from tests.bodies.places import Array, anywhere, at
+from tests.bodies.random_shapes import Array, anywhere, at
 
 Boxes = np.ndarray[Any, np.dtype[np.int64]]  #: (k, 2, 3), the least and the greatest corners
 
 
-# an exact twin for boxes along the axes -------------------------------------------------------------------------------
+# an exact reference implementation for axis-aligned boxes -------------------------------------------------------------
 
 
 def squared_depth(a: Boxes, b: Boxes) -> int:
-    """The squared depth of two unions of boxes along the axes, in integers.
+    """Return the squared depth of two unions of axis-aligned boxes, in integers.
 
-    A translation keeps two boxes in each other where it is in a box, their Minkowski difference. The union of these
-    boxes consists of cells of the grid of all their sides, so the nearest free place is on sides, or 0, on each axis.
+    Two boxes still overlap after a translation if it is inside a box, their Minkowski difference. The union of these
+    boxes consists of cells of the grid of their sides, so the shortest free translation is a side or 0 on each axis.
     """
     low = (a[:, None, 0] - b[None, :, 1]).reshape(-1, 3)
     high = (a[:, None, 1] - b[None, :, 0]).reshape(-1, 3)
@@ -57,7 +57,7 @@ def compound_of(boxes: Boxes, scale: float) -> gk.Compound:
 
 
 def some_boxes(rng: np.random.Generator, count: int, reach: int) -> Boxes:
-    """Boxes that overlap in a chain, so that they are one body, with even corners."""
+    """Return boxes with even corners that overlap in a chain, so that they are one body."""
     boxes = [np.zeros((2, 3), dtype=np.int64)]
     for _ in range(count):
         middle = rng.integers(boxes[-1][0], boxes[-1][1] + 1)
@@ -71,8 +71,8 @@ MAKERS: dict[str, Callable[[Boxes, float], Any]] = {"mesh": surface_of, "compoun
 
 @pytest.mark.parametrize("kinds", [("mesh", "mesh"), ("mesh", "compound"), ("compound", "compound")], ids="-".join)
 @given(st.integers(0, 2**32 - 1), st.integers(-30, 30))
-def test_bounds_hold_for_boxes_at_every_scale(kinds: tuple[str, str], seed: int, exponent: int) -> None:
-    """In exact arithmetic, so the rounding that the bounds leave room for decides."""
+def test_bounds_contain_exact_depths_of_boxes_at_every_scale(kinds: tuple[str, str], seed: int, exponent: int) -> None:
+    """The comparison is exact, so the bounds must include all rounding."""
     rng, scale = np.random.default_rng(seed), 2.0**exponent
     a, b = some_boxes(rng, int(rng.integers(1, 5)), 200), some_boxes(rng, int(rng.integers(1, 4)), 80)
     shift = 2 * rng.integers(-150, 150, 3)
@@ -88,15 +88,15 @@ def test_bounds_hold_for_boxes_at_every_scale(kinds: tuple[str, str], seed: int,
         assert result.upper >= 0.0
 
 
-def test_the_exact_twin_knows_depths_that_are_easy_to_see() -> None:
+def test_exact_reference_gives_known_depths() -> None:
     slab, post, pin = (np.array([[low, high]]) for low, high in (((-9, -9, -1), (9, 9, 1)), ((-1, -1, -9), (1, 1, 9)),
                                                                  ((-2, -2, 0), (2, 2, 4))))  # fmt: skip
     assert squared_depth(slab, pin) == 1
-    assert squared_depth(np.concatenate([slab, post]), pin) == 1 + 9  # up by 1, and aside by 3 from the post's side
+    assert squared_depth(np.concatenate([slab, post]), pin) == 1 + 9  # 1 up, and 3 sideways past the post
     assert squared_depth(slab, pin + (0, 0, 1)) == 0
 
 
-# meshes of any form ---------------------------------------------------------------------------------------------------
+# meshes of any shape --------------------------------------------------------------------------------------------------
 
 
 def torus(sections: int = 16) -> gk.Mesh:
@@ -146,7 +146,7 @@ def moved(poses: Array, by: Array) -> Array:
 
 @pytest.mark.parametrize("guest", GUESTS)
 @pytest.mark.parametrize("host", HOSTS)
-def test_bounds_agree_with_the_tight_depth_and_the_translation_separates(host: str, guest: str) -> None:
+def test_bounds_match_the_tight_depth_and_translation_separates(host: str, guest: str) -> None:
     a, b, rng = HOSTS[host], GUESTS[guest], np.random.default_rng(len(host) + 31 * len(guest))
     poses = overlapping(a, b, rng, 12)
     result, tight = gk.signed_distance(a, b, None, poses, depth="fast"), gk.signed_distance(a, b, None, poses)
@@ -167,8 +167,8 @@ def test_bounds_agree_with_the_tight_depth_and_the_translation_separates(host: s
     assert set(result.status.tolist()) <= {gk.Status.OVERLAPPING, gk.Status.TOUCHING}
 
 
-def test_it_is_not_much_longer_than_the_tight_depth() -> None:
-    """Half of the poses have the least translation up to two percent, and all of them are shorter than the hulls'."""
+def test_fast_depth_is_close_to_the_tight_depth() -> None:
+    """The median is within two percent of the tight depth, and no depth exceeds that of the hulls."""
     ratios = []
     for host in ("torus", "shelf", "voxels", "cloud", "bottom"):
         for guest in ("ball", "capsule", "hull"):
@@ -194,34 +194,34 @@ def test_swapped_stacked_and_prepared_calls_give_the_same_bits(host: str, guest:
     )
     pair = gk.Pair(a, b)
     for k, pose in enumerate(poses):
-        alone = gk.signed_distance(a, b, None, pose, depth="fast")
-        for other in (
+        single = gk.signed_distance(a, b, None, pose, depth="fast")
+        for result in (
             stack[k],
             threads[64 * k],
             threads[64 * k + 63],
             pairs[k],
             pair.signed_distance(None, pose, depth="fast"),
         ):
-            assert (other.distance, other.lower, other.upper) == (alone.distance, alone.lower, alone.upper)
-            assert (other.status, other.tight) == (alone.status, alone.tight)
-            assert np.array_equal(other.normal, alone.normal)
-            assert np.array_equal(other.point_a, alone.point_a)
-        assert (back[k].distance, back[k].lower, back[k].upper) == (alone.distance, alone.lower, alone.upper)
-        assert np.array_equal(back[k].normal, -alone.normal)
-        assert np.array_equal(back[k].point_a, alone.point_b)
+            assert (result.distance, result.lower, result.upper) == (single.distance, single.lower, single.upper)
+            assert (result.status, result.tight) == (single.status, single.tight)
+            assert np.array_equal(result.normal, single.normal)
+            assert np.array_equal(result.point_a, single.point_a)
+        assert (back[k].distance, back[k].lower, back[k].upper) == (single.distance, single.lower, single.upper)
+        assert np.array_equal(back[k].normal, -single.normal)
+        assert np.array_equal(back[k].point_a, single.point_b)
     assert stack.distance[-1] == gk.signed_distance(a, b, None, poses[-1]).distance > 0.0
 
 
-def test_two_that_tie_are_mirrored() -> None:
-    """The same mesh twice: the poses decide which of the two comes first in the kernels."""
+def test_swapped_equal_meshes_give_mirrored_results() -> None:
+    """The same mesh is used twice, so the poses decide which one comes first in the kernels."""
     poses = overlapping(TORUS, TORUS, np.random.default_rng(5), 6)
-    there = gk.signed_distance(TORUS, TORUS, None, poses, depth="fast")
+    result = gk.signed_distance(TORUS, TORUS, None, poses, depth="fast")
     back = gk.signed_distance(TORUS, TORUS, poses, None, depth="fast")
-    assert np.array_equal(there.distance, back.distance)
-    assert np.array_equal(there.normal, -back.normal)
+    assert np.array_equal(result.distance, back.distance)
+    assert np.array_equal(result.normal, -back.normal)
 
 
-def test_convex_shapes_and_half_spaces_have_one_depth() -> None:
+def test_depth_modes_agree_for_convex_shapes_and_half_spaces() -> None:
     box, ball, pose = gk.Box((1, 1, 1)), gk.Sphere(0.5), at(0.6, 0.1, 0.2)
     for a, b in ((box, ball), (TORUS, gk.Halfspace((0, 0, 1), 0.1)), (box, gk.Halfspace((0, 0, 1), 0.1))):
         results = [gk.signed_distance(a, b, None, pose, depth=depth) for depth in ("auto", "tight", "fast")]
@@ -235,7 +235,7 @@ def test_convex_shapes_and_half_spaces_have_one_depth() -> None:
         gk.signed_distance(box, ball, depth="quick")  # type: ignore[call-overload]
 
 
-def test_prepared_pairs_do_not_keep_their_bodies() -> None:
+def test_prepared_pairs_do_not_keep_bodies_alive() -> None:
     gone = []
     for _ in range(20):
         mesh = gk.Mesh(*gk.Box((1, 1, 1)).surface())
@@ -243,13 +243,13 @@ def test_prepared_pairs_do_not_keep_their_bodies() -> None:
         gone.append(weakref.ref(mesh))
     del mesh
     gc.collect()
-    assert not any(each() is not None for each in gone)
+    assert not any(reference() is not None for reference in gone)
 
 
-# special places -------------------------------------------------------------------------------------------------------
+# special poses --------------------------------------------------------------------------------------------------------
 
 
-def test_what_touches_is_told_as_touching() -> None:
+def test_touching_bodies_have_status_touching() -> None:
     table = surface_of(np.array([[(-8, -8, -1), (8, 8, 0)], [(-1, -1, -8), (1, 1, -1)]]), 0.125)
     for guest in (gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface()), gk.Sphere(0.5)):
         for height, status in ((0.5, gk.Status.TOUCHING), (0.45, gk.Status.OVERLAPPING), (0.55, gk.Status.SEPARATED)):
@@ -262,8 +262,8 @@ def test_what_touches_is_told_as_touching() -> None:
 
 
 @pytest.mark.parametrize("guest", [gk.Sphere(0.05), gk.Capsule(0.03, 0.1), gk.Mesh(*gk.Box((0.1, 0.1, 0.1)).surface())])
-def test_what_is_inside_has_a_depth(guest: Any) -> None:
-    """No surfaces cross: B is in the tube of the torus."""
+def test_contained_shape_has_a_depth(guest: Any) -> None:
+    """No surfaces intersect: B is in the tube of the torus."""
     result = gk.signed_distance(TORUS, guest, None, at(1.0, 0.02, 0.05), depth="fast")
     tight = gk.signed_distance(TORUS, guest, None, at(1.0, 0.02, 0.05))
     assert result.status == gk.Status.OVERLAPPING
@@ -273,8 +273,8 @@ def test_what_is_inside_has_a_depth(guest: Any) -> None:
     assert outer.status == gk.Status.OVERLAPPING
 
 
-def test_far_from_the_origin_the_translation_still_separates() -> None:
-    """The gap that is proven after it covers what rounding a million sizes away takes."""
+def test_translation_separates_far_from_the_origin() -> None:
+    """The proven gap after the translation covers the rounding at a distance of a million sizes."""
     away = np.array([1e6, -2e6, 3e6])
     far = gk.Mesh(TORUS.vertices + away, TORUS.faces)
     for guest in ("ball", "capsule", "hull", "mesh"):
@@ -303,7 +303,7 @@ def test_laws_at_every_scale(seed: int, decade: float) -> None:
     assert not gk.collide(a, b, None, moved(pose, result.separation_vector * (1.0 + 1e-12)))
 
 
-def test_the_judge_accepts_it() -> None:
+def test_verify_accepts_fast_depths_and_refuses_wrong_ones() -> None:
     """`gjk3d.verify` proves both bounds in rational arithmetic: by a translation, and by two parts or a deep point."""
     rng = np.random.default_rng(12)
     for host, guest in product(("shelf", "compound", "small ring"), ("ball", "capsule", "hull", "compound")):
@@ -318,14 +318,14 @@ def test_the_judge_accepts_it() -> None:
 
 
 def posed(a: Any, b: Any, pose: Array) -> tuple[fast.Posed, TreeScratch]:
-    """Two bodies for the kernels, and scratch."""
+    """Return two bodies prepared for the kernels, and scratch memory."""
     w, first, second = new_tree_scratch(), fast.fast_body(parts_of(a)), fast.fast_body(parts_of(b))
     x = two_at(first.parts, second.parts, pose_rows(np.eye(4))[0][0], pose_rows(pose)[0][0])
     return fast._posed(first, second, isinstance(a, gk.Mesh) and isinstance(b, gk.Mesh), x, False, w), w
 
 
 @pytest.mark.parametrize("guest", ["capsule", "mesh"])
-def test_a_query_ends_when_its_work_is_used_up(guest: str) -> None:
+def test_query_stops_when_its_work_is_used_up(guest: str) -> None:
     s, w = posed(TORUS, GUESTS[guest], at(1.2, 0.1, 0.1))
     pairs = np.zeros((4, 2), dtype=np.int64)
     for work in (1, 3, 10):
@@ -340,8 +340,8 @@ def test_a_query_ends_when_its_work_is_used_up(guest: str) -> None:
 
 
 @pytest.mark.parametrize("guest", ["mesh", "hull"])
-def test_a_query_proves_a_gap_of_several_roundings(guest: str) -> None:
-    """A gap that a collision query takes for one is not enough: B is moved again, by a caller who rounds again."""
+def test_query_requires_a_gap_of_several_roundings(guest: str) -> None:
+    """A gap that suffices for a collision query is too small, as the caller moves B and rounds again."""
     slab = surface_of(np.array([[(-4, -4, -1), (4, 4, 0)]]), 1.0)
     box = gk.Mesh(*gk.Box((1, 1, 1)).surface()) if guest == "mesh" else gk.Box((1, 1, 1))
     for errors, code in ((4.0, MEET), (12.0, APART)):
@@ -349,7 +349,7 @@ def test_a_query_proves_a_gap_of_several_roundings(guest: str) -> None:
         assert fast.query(s, (0.0, 0.0, errors * s.x.error), 0, 10_000, w)[0] == code
 
 
-def test_planes_of_a_search_separate_boxes_only_beyond_the_rounding() -> None:
+def test_search_planes_separate_boxes_only_beyond_rounding() -> None:
     slab = surface_of(np.array([[(-4, -4, -1), (4, 4, 0)]]), 1.0)
     for guest in (gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface())):
         for errors, parted in ((4.0, False), (12.0, True)):
@@ -361,8 +361,8 @@ def test_planes_of_a_search_separate_boxes_only_beyond_the_rounding() -> None:
             assert fast._are_parted(x, 0, 0, 8.0 * x.error, single, planes, 1) == parted
 
 
-def test_the_lower_bound_leaves_room_for_rounding() -> None:
-    """A ball about a point of a cube, and two parts: the bound is less than the depth in exact arithmetic."""
+def test_lower_bound_includes_a_margin_for_rounding() -> None:
+    """The bound of a ball about a point of a cube, and of two parts, is less than the exact depth."""
     cube = surface_of(np.array([[(-4, -4, -4), (4, 4, 4)]]), 0.1)
     s, w = posed(cube, gk.Sphere(0.1), at(0.0, 0.0, 0.25))
     low, n, height = fast._probe(s.x, s.x.a, (0.0, 0.0, 0.25), 0.1, w)
@@ -381,8 +381,8 @@ def test_the_lower_bound_leaves_room_for_rounding() -> None:
 
 @pytest.mark.parametrize("far", [(0.0, 0.0, 0.0), (3.0, -2.0, 1.0), (0.0, 6.0, 0.0)])
 @pytest.mark.parametrize("kind", ["triangle", "segment", "tetrahedron", "hull", "rounded"])
-def test_bounds_hold_for_shapes_around_which_their_origin_is_not(kind: str, far: tuple[float, float, float]) -> None:
-    """The centre of such a shape may be the origin of its frame, which is no point of it."""
+def test_bounds_hold_for_shapes_away_from_their_origin(kind: str, far: tuple[float, float, float]) -> None:
+    """The centre of such a shape may be the origin of its frame, which is outside of the shape."""
     rng = np.random.default_rng(7)
     corners = rng.uniform(-1, 1, (6, 3)) + far
     guest: Any = {
@@ -393,14 +393,14 @@ def test_bounds_hold_for_shapes_around_which_their_origin_is_not(kind: str, far:
         "rounded": lambda: gk.ConvexHull(corners).inflated(0.25),
     }[kind]()
     (v, f, *_), (w, *_) = gk.Box((10, 10, 10)).surface(), gk.Box((2, 2, 2)).surface()
-    two = gk.Mesh(np.vstack([v, w + (20, 0, 0)]), np.vstack([f, f + len(v)]))
+    boxes = gk.Mesh(np.vstack([v, w + (20, 0, 0)]), np.vstack([f, f + len(v)]))
     poses = np.tile(np.eye(4), (60, 1, 1))
     poses[:, :3, 3] = rng.uniform(-7, 7, (60, 3)) - far
     poses[::3, 0, 3] += 20.0
-    for a, b, pa, pb in ((two, guest, None, poses), (guest, two, poses, None)):
+    for a, b, pa, pb in ((boxes, guest, None, poses), (guest, boxes, poses, None)):
         quick = gk.signed_distance(a, b, pa, pb, depth="fast")
         tight = gk.signed_distance(a, b, pa, pb)
         assert (quick.lower <= tight.upper).all()
         assert (tight.lower <= quick.upper).all()
-    known = gk.Tetrahedron([(6, 0, -1), (4, 1, -1.0), (4, 0, 1), (4, -1, -1)])
-    assert gk.signed_distance(two, known, depth="fast").upper >= -1.0 - 1e-11
+    tetrahedron = gk.Tetrahedron([(6, 0, -1), (4, 1, -1.0), (4, 0, 1), (4, -1, -1)])
+    assert gk.signed_distance(boxes, tetrahedron, depth="fast").upper >= -1.0 - 1e-11

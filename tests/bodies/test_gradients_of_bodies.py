@@ -1,4 +1,4 @@
-"""`gradient` of bodies against differences of the signed distance."""
+"""`gradient` of bodies, compared with finite differences of the signed distance."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, KINDS, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 BOX = Known(gk.Box((1, 0.5, 0.8)), [CUBE * (1, 0.5, 0.8)])
 BALL = Known(gk.Sphere(0.4), [np.zeros((1, 3))], 0.4)
-THINGS = {"ball": BALL, "box": BOX, **{name: make() for name, make in KINDS.items()}}
-TWO = [
-    (a, b) for a in THINGS for b in THINGS if (a, b) != ("ground", "ground") and not {a, b} <= {"ball", "box"}
+OBJECTS = {"ball": BALL, "box": BOX, **{name: make() for name, make in KINDS.items()}}
+PAIRS = [
+    (a, b) for a in OBJECTS for b in OBJECTS if (a, b) != ("ground", "ground") and not {a, b} <= {"ball", "box"}
 ]  # fmt: skip
 
 
 def nudged(pose: Any, change: Any) -> Any:
-    """A pose shifted by three numbers, and turned by a rotation vector about its own origin, along world axes."""
+    """Return a pose that is translated, and rotated about its own origin by a rotation vector, along world axes."""
     out = pose.copy()
     out[:3, :3] = Rotation.from_rotvec(change[3:]).as_matrix() @ pose[:3, :3]
     out[:3, 3] += change[:3]
@@ -32,8 +32,8 @@ def nudged(pose: Any, change: Any) -> Any:
 
 
 def differences(a: Any, b: Any, pose_a: Any, pose_b: Any, step: float = 1e-6) -> tuple[Any, Any]:
-    """Central differences by the six of either pose."""
-    found = []
+    """Return central differences by the six parameters of each pose."""
+    gradients = []
     for side in range(2):
         column = []
         for k in range(6):
@@ -44,16 +44,16 @@ def differences(a: Any, b: Any, pose_a: Any, pose_b: Any, step: float = 1e-6) ->
                 poses = (nudged(pose_a, change), pose_b) if side == 0 else (pose_a, nudged(pose_b, change))
                 ends.append(gk.signed_distance(a, b, *poses).distance)
             column.append((ends[0] - ends[1]) / (2.0 * step))
-        found.append(np.array(column))
-    return found[0], found[1]
+        gradients.append(np.array(column))
+    return gradients[0], gradients[1]
 
 
-@pytest.mark.parametrize(("one", "other"), TWO)
-def test_apart_it_is_the_slope_of_the_distance(one: str, other: str) -> None:
-    a, b = THINGS[one].body, THINGS[other].body
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_gradient_of_separated_bodies_is_the_slope_of_the_distance(one: str, other: str) -> None:
+    a, b = OBJECTS[one].body, OBJECTS[other].body
     rng = np.random.default_rng(len(one) * 3 + len(other))
-    asked = 0
-    while asked < 2:
+    count = 0
+    while count < 2:
         pose_a, pose_b = anywhere(rng, 0.5), anywhere(rng, 0.5)
         if "ground" in (one, other):
             pose_a, pose_b = (np.eye(4), pose_b) if one == "ground" else (pose_a, np.eye(4))
@@ -63,7 +63,7 @@ def test_apart_it_is_the_slope_of_the_distance(one: str, other: str) -> None:
         result = gk.signed_distance(a, b, pose_a, pose_b)
         if result.distance < 0.05:
             continue
-        asked += 1
+        count += 1
         slope = gk.gradient(result)
         by_a, by_b = differences(a, b, pose_a, pose_b)
         assert slope.b[:3] == pytest.approx(result.normal, abs=1e-9)
@@ -76,17 +76,17 @@ def test_apart_it_is_the_slope_of_the_distance(one: str, other: str) -> None:
         assert back.unique == slope.unique
 
 
-def test_apart_it_is_mostly_unique() -> None:
-    told = []
+def test_gradient_of_separated_bodies_is_mostly_unique() -> None:
+    unique = []
     rng = np.random.default_rng(2)
     for name in ("mesh", "solid", "compound", "voxels", "cloud"):
         for _ in range(6):
             pose = anywhere(rng, 0.5)
             pose[:3, 3] += (4.0, 0.0, 0.0)
-            told.append(
-                gk.gradient(gk.signed_distance(THINGS[name].body, gk.Ellipsoid((0.3, 0.5, 0.8)), None, pose)).unique
+            unique.append(
+                gk.gradient(gk.signed_distance(OBJECTS[name].body, gk.Ellipsoid((0.3, 0.5, 0.8)), None, pose)).unique
             )
-    assert np.mean(told) > 0.9
+    assert np.mean(unique) > 0.9
 
 
 SOLID = every_kind.closed().body
@@ -105,7 +105,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("name", DEEP)
-def test_in_overlap(name: str) -> None:
+def test_gradient_of_overlapping_bodies_matches_differences(name: str) -> None:
     a, b, pose = DEEP[name]
     result = gk.signed_distance(a, b, None, pose)
     assert result.tight
@@ -120,7 +120,7 @@ def test_in_overlap(name: str) -> None:
     assert back.b == pytest.approx(slope.a, abs=1e-6)
 
 
-def test_ties_are_not_unique() -> None:
+def test_gradient_at_a_tie_is_not_unique() -> None:
     wall = gk.PointCloud([(-1, 0, 0), (1, 0, 0)], 0.1)
     assert not gk.gradient(gk.signed_distance(wall, gk.Sphere(0.2))).unique  # midway
     assert gk.gradient(gk.signed_distance(wall, gk.Sphere(0.2), None, at(0.01, 0, 0))).unique
@@ -129,23 +129,23 @@ def test_ties_are_not_unique() -> None:
     assert flat.b[:3].tolist() == pytest.approx([0, 0, 1])
     assert gk.gradient(gk.signed_distance(SOLID, gk.Sphere(0.3), None, at(1.0, 0.5, 2))).unique  # over an inner edge
     corner = gk.gradient(gk.signed_distance(SOLID, gk.Sphere(0.3), None, at(1.4, 1.4, 0.5)))
-    assert not corner.unique  # as far from either wall
+    assert not corner.unique  # equally far from both walls
 
 
-def test_planes_stacks_pairs_and_distance() -> None:
+def test_gradient_of_planes_stacks_pairs_and_distance() -> None:
     floor = gk.Halfspace((0, 0, 1), -3.0)
-    result = gk.signed_distance(THINGS["cloud"].body, floor)
+    result = gk.signed_distance(OBJECTS["cloud"].body, floor)
     slope = gk.gradient(result)
     assert slope.unique
-    by_a, by_b = differences(THINGS["cloud"].body, floor, np.eye(4), np.eye(4))
+    by_a, by_b = differences(OBJECTS["cloud"].body, floor, np.eye(4), np.eye(4))
     assert slope.a == pytest.approx(by_a, abs=1e-5)
     assert slope.b == pytest.approx(by_b, abs=1e-5)
     poses = np.stack([at(0.4, 0.6, 1.2), at(0.4, 0.6, 2.2), at(5, 5, 5)])
     many = gk.gradient(gk.signed_distance(SOLID, gk.Sphere(0.3), None, poses))
     for k, pose in enumerate(poses):
-        one = gk.gradient(gk.signed_distance(SOLID, gk.Sphere(0.3), None, pose))
-        assert many.a[k].tolist() == one.a.tolist()
-        assert many.unique[k] == one.unique
+        single = gk.gradient(gk.signed_distance(SOLID, gk.Sphere(0.3), None, pose))
+        assert many.a[k].tolist() == single.a.tolist()
+        assert many.unique[k] == single.unique
     pairs = gk.Pairs([SOLID, gk.Sphere(0.3), gk.Box((1, 1, 1))])
     mixed = gk.gradient(pairs.signed_distance([(0, 1), (1, 2)], np.stack([np.eye(4), at(0.4, 0.6, 2.2), at(9, 1, 2)])))
     assert mixed.b[0].tolist() == many.b[1].tolist()
@@ -156,7 +156,7 @@ def test_planes_stacks_pairs_and_distance() -> None:
     assert about.b[3:].tolist() == pytest.approx([0.6, -0.4, 0.0])
 
 
-def test_what_is_refused() -> None:
+def test_result_with_an_invalid_shape_raises() -> None:
     result: Any = gk.signed_distance(SOLID, gk.Sphere(0.3), None, at(5, 0, 0))
     result.shape_a = "mesh"
     with pytest.raises(UnsupportedPair) as caught:

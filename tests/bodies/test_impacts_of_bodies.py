@@ -1,4 +1,4 @@
-"""`time_of_impact` and `shapecast` of bodies: against each pair of parts, against samples, and against plain numpy."""
+"""`time_of_impact` and `shapecast` of bodies, compared with each pair of parts, with samples and with plain numpy."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from numpy.typing import NDArray
 from strategies import sampled
-from words import assert_names
 
 import gjk3d as gk
 import gjk3d.bodies.impact as impact_of_bodies
 from gjk3d.errors import ShapeError, UnsupportedPair
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, KINDS, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 Array = NDArray[np.float64]
 BALL, BOX = Known(gk.Sphere(0.4), [np.zeros((1, 3))], 0.4), Known(gk.Box((1, 0.5, 0.8)), [CUBE * (1, 0.5, 0.8)])
-THINGS = {"ball": BALL, "box": BOX, **{name: make() for name, make in KINDS.items()}}
-TWO = [
-    (a, b) for a in THINGS for b in THINGS if (a, b) != ("ground", "ground") and not {a, b} <= {"ball", "box"}
+OBJECTS = {"ball": BALL, "box": BOX, **{name: make() for name, make in KINDS.items()}}
+PAIRS = [
+    (a, b) for a in OBJECTS for b in OBJECTS if (a, b) != ("ground", "ground") and not {a, b} <= {"ball", "box"}
 ]  # fmt: skip
 
 
@@ -33,18 +33,18 @@ def shapes_of(known: Known) -> list[Any]:
 
 
 def first_of_parts(a: Known, b: Known, motion_a: Any, motion_b: Any, clearance: float = 0.0) -> tuple[float, float]:
-    """The bracket of the first contact of any two parts, each asked as the convex shapes that they are."""
+    """Return the bracket of the first contact of any two parts, each queried as a convex shape."""
     low, high = 1.0, np.inf
     for s in shapes_of(a):
         for t in shapes_of(b):
-            one = gk.time_of_impact(s, t, motion_a, motion_b, clearance=clearance)
-            low = min(low, one.free_until)
-            high = min(high, float(one.time[1]))
+            impact = gk.time_of_impact(s, t, motion_a, motion_b, clearance=clearance)
+            low = min(low, impact.free_until)
+            high = min(high, float(impact.time[1]))
     return low, high
 
 
-def a_motion(rng: np.random.Generator, turning: bool, ground: bool) -> gk.Motion:
-    """A way from about 3 away past the origin and beyond, or above the ground."""
+def random_motion(rng: np.random.Generator, turning: bool, ground: bool) -> gk.Motion:
+    """Return a motion from about 3 away past the origin; it starts above the ground if there is one."""
     start = anywhere(rng, 0.3)
     away = rng.normal(size=3)
     away *= 3.0 / np.linalg.norm(away)
@@ -55,14 +55,14 @@ def a_motion(rng: np.random.Generator, turning: bool, ground: bool) -> gk.Motion
 
 
 @pytest.mark.parametrize("turning", [False, True])
-@pytest.mark.parametrize(("one", "other"), sampled(TWO, 3))
-def test_first_of_all_parts(one: str, other: str, turning: bool) -> None:
-    a, b = THINGS[one], THINGS[other]
+@pytest.mark.parametrize(("one", "other"), sampled(PAIRS, 3))
+def test_impact_is_the_first_of_all_parts(one: str, other: str, turning: bool) -> None:
+    a, b = OBJECTS[one], OBJECTS[other]
     rng = np.random.default_rng(len(one) + 10 * len(other) + turning)
-    told = []
+    statuses = []
     for k in range(2):
         moves_b = k % 2 == 0 if one != "ground" else True
-        motion = a_motion(rng, turning, "ground" in (one, other))
+        motion = random_motion(rng, turning, "ground" in (one, other))
         still = np.eye(4) if "ground" in (one, other) else anywhere(rng, 0.2)
         if other == "ground":
             moves_b = False
@@ -74,7 +74,7 @@ def test_first_of_all_parts(one: str, other: str, turning: bool) -> None:
         low, high = first_of_parts(a, b, *ways)
         assert impact.free_until <= high + 1e-12
         assert low <= impact.time[1] + 1e-12
-        told.append(impact.status)
+        statuses.append(impact.status)
         if impact.status == gk.ImpactStatus.FREE:
             assert low == 1.0
             continue
@@ -86,11 +86,11 @@ def test_first_of_all_parts(one: str, other: str, turning: bool) -> None:
         assert impact.time[1] - impact.time[0] <= 1e-7
         assert abs(impact.closest.lower) <= 1e-8
         check_by_samples(a, b, ways, impact)
-    assert len(told) == 2
+    assert len(statuses) == 2
 
 
 def check_by_samples(a: Known, b: Known, ways: Any, impact: Any) -> None:
-    """They do not meet before, and do at the end of the bracket, to rounding."""
+    """Check that the bodies do not collide before the impact and do at the end of the bracket, to rounding."""
     poses = [way.at(t) if isinstance(way, gk.Motion) else way for way in ways for t in (float(impact.time[1]),)]
     assert gk.collide(a.body, b.body, *poses, margin=1e-9)
     for t in np.linspace(0.0, impact.free_until, 9)[:-1]:
@@ -98,15 +98,15 @@ def check_by_samples(a: Known, b: Known, ways: Any, impact: Any) -> None:
         assert not gk.collide(a.body, b.body, *poses)
 
 
-# --- a twin in plain numpy: triangles that only translate ------------------------------------------------------------
+# --- reference implementation in plain numpy: triangles that only translate ------------------------------------------
 
 
 def dot(u: Array, v: Array) -> Array:
     return np.einsum("...i,...i->...", u, v)
 
 
-def corner_meets(corners: Array, way: Array, triangles: Array) -> float:
-    """When the first of moving corners, (n, 3), meets one of triangles, (m, 3, 3)."""
+def first_corner_hit(corners: Array, way: Array, triangles: Array) -> float:
+    """Return when the first of moving corners, (n, 3), hits one of the triangles, (m, 3, 3)."""
     o, u, v = triangles[:, 0], triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
     n = np.cross(u, v)
     with np.errstate(all="ignore"):
@@ -117,15 +117,15 @@ def corner_meets(corners: Array, way: Array, triangles: Array) -> float:
     return float(np.where(hits, t, np.inf).min())
 
 
-def edges_meet(p: Array, q: Array, way: Array) -> float:
-    """When the first of moving edges, (n, 2, 3), meets one of others."""
+def first_edge_hit(p: Array, q: Array, way: Array) -> float:
+    """Return when the first of moving edges, (n, 2, 3), hits one of the other edges."""
     u, v = (p[:, 1] - p[:, 0])[:, None], (q[:, 1] - q[:, 0])[None]
     n = np.cross(u, v)
-    apart = q[None, :, 0] - p[:, None, 0]
+    offset = q[None, :, 0] - p[:, None, 0]
     with np.errstate(all="ignore"):
-        t = dot(n, apart) / (n @ way)
+        t = dot(n, offset) / (n @ way)
         # p0 + t way + x u = q0 + y v
-        gap = apart - t[..., None] * way
+        gap = offset - t[..., None] * way
         x, y = dot(np.cross(gap, v), n) / dot(n, n), dot(np.cross(gap, u), n) / dot(n, n)
         hits = (t >= 0.0) & (x >= 0.0) & (x <= 1.0) & (y >= 0.0) & (y <= 1.0)
     return float(np.where(hits, t, np.inf).min())
@@ -136,10 +136,10 @@ def edges_of(triangles: Array) -> Array:
 
 
 def first_touch(moving: Array, standing: Array, way: Array) -> float:
-    """When triangles that translate first touch others, (n, 3, 3) each."""
+    """Return when translating triangles first touch the standing ones, (n, 3, 3) each."""
     return min(
-        corner_meets(moving.reshape(-1, 3), way, standing), corner_meets(standing.reshape(-1, 3), -way, moving),
-        edges_meet(edges_of(moving), edges_of(standing), way),
+        first_corner_hit(moving.reshape(-1, 3), way, standing), first_corner_hit(standing.reshape(-1, 3), -way, moving),
+        first_edge_hit(edges_of(moving), edges_of(standing), way),
     )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def triangles_at(known: Known, pose: Array) -> Array:
     seed=st.integers(0, 2**32 - 1), kinds=st.tuples(*[st.sampled_from(["mesh", "solid"])] * 2),
     scale=st.sampled_from([1.0, 1e-9, 1e9, 1e-40]), far=st.sampled_from([0.0, 0.0, 1e4]),
 )  # fmt: skip
-def test_translating_triangles_as_in_plain_numpy(seed: int, kinds: tuple[str, str], scale: float, far: float) -> None:
+def test_translating_triangles_match_plain_numpy(seed: int, kinds: tuple[str, str], scale: float, far: float) -> None:
     rng = np.random.default_rng(seed)
     a, b = (every_kind.closed(scale) if kind == "solid" else every_kind.mesh(seed, scale) for kind in kinds)
     pose_a, pose_b = anywhere(rng, 0.5), anywhere(rng, 0.5)
@@ -181,9 +181,11 @@ def test_translating_triangles_as_in_plain_numpy(seed: int, kinds: tuple[str, st
     turns=st.sampled_from([0.0, 0.5, 6.0, 25.0]), far=st.sampled_from([0.0, 30.0]),
     clearance=st.sampled_from([0.0, 0.1]),
 )  # fmt: skip
-def test_both_move_and_turn(seed: int, names: tuple[str, str], turns: float, far: float, clearance: float) -> None:
+def test_impact_of_two_moving_and_turning_bodies(
+    seed: int, names: tuple[str, str], turns: float, far: float, clearance: float
+) -> None:
     rng = np.random.default_rng(seed)
-    a, b = (THINGS[name] for name in names)
+    a, b = (OBJECTS[name] for name in names)
     motions = []
     for side in (-1.0, 1.0):
         start = anywhere(rng, 1.0)
@@ -201,10 +203,10 @@ def test_both_move_and_turn(seed: int, names: tuple[str, str], turns: float, far
         assert gk.distance(a.body, b.body, *poses).upper > clearance
 
 
-# --- what is special -------------------------------------------------------------------------------------------------
+# --- special cases ---------------------------------------------------------------------------------------------------
 
 
-def test_what_a_closed_mesh_holds_is_met_from_the_start() -> None:
+def test_shape_inside_a_closed_mesh_overlaps_from_the_start() -> None:
     room = every_kind.closed(10.0, -2.0).body
     marble = gk.Sphere(0.5)
     inside = gk.time_of_impact(room, marble, None, gk.Motion(at(3, 3, 3), (40, 0, 0)))
@@ -217,7 +219,7 @@ def test_what_a_closed_mesh_holds_is_met_from_the_start() -> None:
     assert wall.normal.tolist() == pytest.approx([-1.0, 0.0, 0.0])
 
 
-def test_a_bullet_through_thin_walls() -> None:
+def test_fast_bullet_hits_a_thin_wall() -> None:
     wall = gk.Mesh([(0, -1, -1), (0, 1, -1), (0, 1, 1), (0, -1, 1)], [(0, 1, 2), (0, 2, 3)])
     for bullet in (gk.Sphere(1e-3), gk.Point(), every_kind.cloud(0, 1e-3).body, every_kind.closed(1e-3).body):
         hit = gk.shapecast(bullet, wall, (1e6, 10, 0), at(-5e5, 0, 0))
@@ -227,8 +229,8 @@ def test_a_bullet_through_thin_walls() -> None:
         assert hit.time == pytest.approx(0.5, abs=1e-8)
 
 
-def test_through_a_ring() -> None:
-    """A rod goes through the middle of a ring, and touches it where it is too thick."""
+def test_rod_through_a_ring() -> None:
+    """A rod passes through the middle of a ring, and hits the ring if it is too thick."""
     t = np.linspace(0, 2 * np.pi, 33)[:-1]
     posts = [(gk.Sphere(0.2), at(np.cos(x), np.sin(x), 0)) for x in t]
     ring = gk.Compound(posts)
@@ -239,7 +241,7 @@ def test_through_a_ring() -> None:
         assert gk.shapecast(rod, ring.hull(), (0, 0, 10), at(0, 0, -5)).status == gk.ImpactStatus.HIT
 
 
-def test_a_turn_in_place_and_many_turns() -> None:
+def test_turn_in_place_and_many_turns() -> None:
     blade = gk.Compound([(gk.Box((2, 0.1, 0.1)), at(1, 0, 0))])
     post = gk.PointCloud([(0, 1.5, 0)], 0.2)
     impact = gk.time_of_impact(blade, post, gk.Motion(None, angular=(0, 0, np.pi)))
@@ -250,16 +252,16 @@ def test_a_turn_in_place_and_many_turns() -> None:
     assert gk.time_of_impact(blade, over, gk.Motion(None, angular=(0, 0, 40.0))).status == gk.ImpactStatus.FREE
 
 
-def a_ring(sides: int, radius: float, half: float) -> Array:
-    """Corners of a prism along z: those below, then those above."""
+def prism_corners(sides: int, radius: float, half: float) -> Array:
+    """Return the corners of a prism along z: the lower ones, then the upper ones."""
     t = 2.0 * np.pi * np.arange(sides) / sides
     flat = np.column_stack([radius * np.cos(t), radius * np.sin(t)])
     return np.concatenate([np.column_stack([flat, np.full(sides, z)]) for z in (-half, half)])
 
 
-def a_bush(sides: int) -> gk.Mesh:
-    """A prism with a hole along its axis, whose sides are 1 from there."""
-    corners = np.concatenate([a_ring(sides, 1.0 / np.cos(np.pi / sides), 0.4), a_ring(sides, 2.0, 0.4)])
+def make_bush(sides: int) -> gk.Mesh:
+    """Return a prism with a hole along its axis; the walls of the hole are 1 from the axis."""
+    corners = np.concatenate([prism_corners(sides, 1.0 / np.cos(np.pi / sides), 0.4), prism_corners(sides, 2.0, 0.4)])
     faces = []
     for i in range(sides):
         j = (i + 1) % sides
@@ -269,29 +271,29 @@ def a_bush(sides: int) -> gk.Mesh:
 
 
 @pytest.mark.full
-def test_a_pin_turns_in_its_bush() -> None:
-    """Sides that go by each other again and again are proven turn by turn, however often."""
-    bush, spin = a_bush(64), gk.Motion(None, angular=(0, 0, 60.0))
+def test_pin_turns_freely_in_its_bush() -> None:
+    """Sides that pass each other again and again are proven free for every turn."""
+    bush, spin = make_bush(64), gk.Motion(None, angular=(0, 0, 60.0))
     assert bush.is_watertight
-    impact = gk.time_of_impact(bush, gk.ConvexHull(a_ring(48, 1.0 - 1e-4, 1.0)), None, spin)
+    impact = gk.time_of_impact(bush, gk.ConvexHull(prism_corners(48, 1.0 - 1e-4, 1.0)), None, spin)
     assert impact.status == gk.ImpactStatus.FREE
-    # corners of a pin that is too wide begin 15/16 degrees beside the middles of walls
-    wide = gk.time_of_impact(bush, gk.ConvexHull(a_ring(48, 1.0 + 1e-4, 1.0)), None, spin)
+    # corners of a pin that is too wide start 15/16 degrees from the middles of walls
+    wide = gk.time_of_impact(bush, gk.ConvexHull(prism_corners(48, 1.0 + 1e-4, 1.0)), None, spin)
     first = (np.pi / 192.0 - np.arccos(1.0 / (1.0 + 1e-4))) / 60.0
     assert wide.status == gk.ImpactStatus.HIT
     assert wide.time == pytest.approx(first, abs=1e-9)
 
 
 @pytest.mark.parametrize("far", [1e6, 1e8])
-def test_a_far_center_of_no_turn_says_nothing(far: float) -> None:
-    """What only translates goes the same way about any point, and keeps no rounding of one that is far away."""
+def test_far_center_without_rotation_has_no_effect(far: float) -> None:
+    """A translation does not depend on the center, nor on the rounding of a center that is far away."""
     for body in (BOX.body, every_kind.closed().body):
         plain = gk.Motion(at(-5, 0.2, 0.1), (10, 0, 0))
         about = gk.Motion(at(-5, 0.2, 0.1), (10, 0, 0), center=(far, -far, far / 3))
         assert (about.at([0.0, 0.3, 1.0]) == plain.at([0.0, 0.3, 1.0])).all()
-        one, two = (gk.time_of_impact(body, gk.Sphere(0.4), motion) for motion in (plain, about))
-        assert one.status == two.status == gk.ImpactStatus.HIT
-        assert one.time.tolist() == two.time.tolist()
+        first, second = (gk.time_of_impact(body, gk.Sphere(0.4), motion) for motion in (plain, about))
+        assert first.status == second.status == gk.ImpactStatus.HIT
+        assert first.time.tolist() == second.time.tolist()
 
 
 def test_clearance_and_planes_and_grounds() -> None:
@@ -299,7 +301,7 @@ def test_clearance_and_planes_and_grounds() -> None:
     impact = gk.shapecast(gk.Sphere(0.5), solid.body, (10, 0, 0), at(-5, 0.5, 0.5), clearance=0.25)
     assert impact.time == pytest.approx(0.425)
     for name in ("mesh", "solid", "compound", "voxels", "cloud"):
-        known = THINGS[name]
+        known = OBJECTS[name]
         low = float((known.points[:, 2] - known.radius).min())
         floor = gk.Halfspace((0, 0, 1), 0)
         fall = gk.time_of_impact(known.body, floor, gk.Motion(at(0, 0, 5 - low), (0, 0, -20)))
@@ -308,7 +310,7 @@ def test_clearance_and_planes_and_grounds() -> None:
         assert back.time == pytest.approx(0.25, rel=1e-12)
         near = gk.time_of_impact(known.body, floor, gk.Motion(at(0, 0, 5 - low), (0, 0, -20)), clearance=1.0)
         assert near.time == pytest.approx(0.2, rel=1e-12)
-    ground = THINGS["ground"].body
+    ground = OBJECTS["ground"].body
     deep = gk.time_of_impact(ground, gk.Sphere(0.1), None, gk.Motion(at(0, 0, -50), (0, 0, 100)))
     assert deep.status in (gk.ImpactStatus.HIT, gk.ImpactStatus.OVERLAPPING)
     assert deep.time[1] == 0.0
@@ -317,21 +319,21 @@ def test_clearance_and_planes_and_grounds() -> None:
     assert side.time == pytest.approx((9 - 1 - 0.1) / 20, rel=1e-9)
 
 
-def test_stacks_and_what_they_are_made_of() -> None:
+def test_stack_equals_single_impacts() -> None:
     solid, cloud = every_kind.closed().body, every_kind.cloud().body
     ways = np.array([(-6.0, 0, 0), (6.0, 0, 0), (-6, 0.5, 0.2)])
     many = gk.shapecast(cloud, solid, ways, at(5, 0.5, 0.5))
     for k, way in enumerate(ways):
-        one = gk.shapecast(cloud, solid, way, at(5, 0.5, 0.5))
-        assert many.status[k] == one.status
-        assert many.free_until[k] == one.free_until
-        assert many.time[k].tolist() == one.time.tolist()
+        single = gk.shapecast(cloud, solid, way, at(5, 0.5, 0.5))
+        assert many.status[k] == single.status
+        assert many.free_until[k] == single.free_until
+        assert many.time[k].tolist() == single.time.tolist()
     assert many.status.tolist() == [1, 0, 1]
     assert many[0].closest.distance == pytest.approx(0.0, abs=1e-8)
     assert many.shape_a is cloud
 
 
-def test_touching_at_first_and_at_last() -> None:
+def test_touching_at_the_start_and_at_the_end() -> None:
     solid = every_kind.closed().body
     cube = gk.Box((1, 1, 1))
     leaves = gk.time_of_impact(solid, cube, None, gk.Motion(at(2.5, 0.5, 0.5), (1, 0, 0)))
@@ -345,7 +347,7 @@ def test_touching_at_first_and_at_last() -> None:
 
 
 def ring() -> gk.Mesh:
-    """A closed torus of 256 triangles about z."""
+    """Return a closed torus of 256 triangles around z."""
     u, v = (2.0 * np.pi * np.arange(n) / n for n in (16, 8))
     away, up = 0.45 + 0.1 * np.cos(v), 0.1 * np.sin(v)
     corners = [(r * np.cos(s), r * np.sin(s), z) for s in u for r, z in zip(away, up, strict=True)]
@@ -358,23 +360,23 @@ def ring() -> gk.Mesh:
 
 
 @pytest.mark.parametrize("turns", [0.3, 1.0, 10.0, 100.0])
-def test_linked_rings_turn_freely_and_others_meet(turns: float) -> None:
-    one = ring()
+def test_linked_rings_turn_freely_unless_they_tilt(turns: float) -> None:
+    torus = ring()
     across = np.array([[1, 0, 0, 0.45], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]])
     for axis, center in (((0, 1, 0), across[:3, 3]), ((0, 0, 1), (0, 0, 0))):
         way = gk.Motion(across, angular=2.0 * np.pi * turns * np.array(axis), center=center)
-        assert gk.time_of_impact(one, one, None, way).status == gk.ImpactStatus.FREE
+        assert gk.time_of_impact(torus, torus, None, way).status == gk.ImpactStatus.FREE
     tilting = gk.Motion(across, angular=(0.0, 0.0, 2.0 * np.pi * turns), center=across[:3, 3])
-    hit = gk.time_of_impact(one, one, None, tilting)
+    hit = gk.time_of_impact(torus, torus, None, tilting)
     assert hit.status == gk.ImpactStatus.HIT
     assert hit.time[1] - hit.time[0] <= 1e-7
-    assert gk.collide(one, one, None, tilting.at(float(hit.time[1])), margin=1e-9)
+    assert gk.collide(torus, torus, None, tilting.at(float(hit.time[1])), margin=1e-9)
     for t in np.linspace(0.0, hit.free_until, 17)[:-1]:
-        assert not gk.collide(one, one, None, tilting.at(float(t)))
+        assert not gk.collide(torus, torus, None, tilting.at(float(t)))
 
 
 def drawer(count: int) -> gk.Mesh:
-    """An open sheet of so many by so many cells with grooves along x, from -5 to 5."""
+    """Return an open sheet of count by count cells with grooves along x, from -5 to 5."""
     x, y = np.meshgrid(*[np.linspace(-5.0, 5.0, count + 1)] * 2, indexing="ij")
     corners = np.column_stack([x.ravel(), y.ravel(), 0.5 * np.sin(0.075 * count * y.ravel())])
     k = np.arange(count * (count + 1)).reshape(count, count + 1)[:, :-1].ravel()
@@ -383,43 +385,43 @@ def drawer(count: int) -> gk.Mesh:
 
 
 @pytest.mark.full
-def test_a_drawer_that_slides_in_its_grooves_is_proven_piece_by_piece() -> None:
-    """It ended unresolved after 2^20 steps, free until 0: each triangle glides past many others."""
+def test_drawer_sliding_in_its_grooves_is_proven_free() -> None:
+    """Each triangle glides past many others, so the proof needs more than 2^20 steps."""
     sheet = drawer(80)
-    told = gk.shapecast(sheet, sheet, (10, 0, 0), at(0, 0, 0.01))
-    assert told.status == gk.ImpactStatus.FREE
-    assert told.iterations > 2**20
+    impact = gk.shapecast(sheet, sheet, (10, 0, 0), at(0, 0, 0.01))
+    assert impact.status == gk.ImpactStatus.FREE
+    assert impact.iterations > 2**20
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("gap", [1e-2, 1e-4])
 @pytest.mark.parametrize(("size", "far"), [(1.0, 0.0), (1e-6, 0.0), (1e6, 0.0), (1.0, 1e3)])
-def test_where_steps_run_out_what_was_proven_is_told(
+def test_result_keeps_what_was_proven_when_steps_run_out(
     gap: float, size: float, far: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sheet = drawer(20).scaled(size)
-    wall = gk.Mesh(size * np.array([(7.5, -9, -9), (7.5, 9, -9), (7.5, 0, 9)]), [(0, 1, 2)])  # met after a quarter
-    both, poses = gk.Compound([(sheet, None), (wall, None)]), (at(far, 0, size * gap), at(far, 0, 0))
+    wall = gk.Mesh(size * np.array([(7.5, -9, -9), (7.5, 9, -9), (7.5, 0, 9)]), [(0, 1, 2)])  # hit after a quarter
+    obstacles, poses = gk.Compound([(sheet, None), (wall, None)]), (at(far, 0, size * gap), at(far, 0, 0))
     way = (size * 10.0, 0.0, 0.0)
-    whole = gk.shapecast(sheet, both, way, *poses)
-    assert whole.status == gk.ImpactStatus.HIT
-    assert whole.time == pytest.approx(0.25, abs=1e-9)
-    told = {}
+    full = gk.shapecast(sheet, obstacles, way, *poses)
+    assert full.status == gk.ImpactStatus.HIT
+    assert full.time == pytest.approx(0.25, abs=1e-9)
+    proven = {}
     for most in (2**8, 2**14, 2**15, 2**16, 2**20):
         for steps in (2**8, 2**11, 2**14):
             monkeypatch.setattr(impact_of_bodies, "_STEPS", steps)
             monkeypatch.setattr(impact_of_bodies, "_MOST_STEPS", most)
-            some = gk.shapecast(sheet, both, way, *poses)
-            assert some.free_until <= whole.time[1]
-            assert some.time[1] >= whole.time[0]
-            told[most, steps] = some.free_until
-    assert told[2**8, 2**8] == 0.0
-    assert 0.0 < max(told[2**15, 2**11], told[2**16, 2**11]) < 0.24
-    assert min(told[2**20, steps] for steps in (2**8, 2**11, 2**14)) == pytest.approx(0.25, abs=1e-9)
+            some = gk.shapecast(sheet, obstacles, way, *poses)
+            assert some.free_until <= full.time[1]
+            assert some.time[1] >= full.time[0]
+            proven[most, steps] = some.free_until
+    assert proven[2**8, 2**8] == 0.0
+    assert 0.0 < max(proven[2**15, 2**11], proven[2**16, 2**11]) < 0.24
+    assert min(proven[2**20, steps] for steps in (2**8, 2**11, 2**14)) == pytest.approx(0.25, abs=1e-9)
 
 
-def test_what_is_refused() -> None:
-    solid, ground = every_kind.closed().body, THINGS["ground"].body
+def test_unsupported_pairs_and_negative_clearance_raise() -> None:
+    solid, ground = every_kind.closed().body, OBJECTS["ground"].body
     with pytest.raises(UnsupportedPair, match="two HeightFields"):
         gk.time_of_impact(ground, ground)
     with pytest.raises(UnsupportedPair) as caught:
@@ -439,35 +441,35 @@ def test_what_is_refused() -> None:
     seed=st.integers(0, 2**32 - 1), name=st.sampled_from([*every_kind.BOUNDED, "box"]),
     turns=st.sampled_from([1.5, 10.0, 40.0]), far=st.sampled_from([1.0, 3.0]),
 )  # fmt: skip
-def test_ground_that_turns(seed: int, name: str, turns: float, far: float) -> None:
-    """Its columns are long: a wall of them that turns is far off there where the two are not close."""
+def test_turning_ground(seed: int, name: str, turns: float, far: float) -> None:
+    """The columns are long, so walls of the turning ground are far from the other body in most places."""
     rng = np.random.default_rng(seed)
-    ground = THINGS["ground"].body
-    thing = gk.Box((0.5, 0.6, 0.7)) if name == "box" else THINGS[name].body
+    ground = OBJECTS["ground"].body
+    shape = gk.Box((0.5, 0.6, 0.7)) if name == "box" else OBJECTS[name].body
     start = anywhere(rng, 0.3)
     start[2, 3] += 3.0
     away = 2.0 * rng.normal(size=3), turns * rng.normal(size=3)
     turning = gk.Motion(anywhere(rng, 0.3), *away, center=far * rng.normal(size=3))
     falling = gk.Motion(start, rng.normal(size=3))
-    impact = gk.time_of_impact(ground, thing, turning, falling)
+    impact = gk.time_of_impact(ground, shape, turning, falling)
     assert impact.status != gk.ImpactStatus.UNRESOLVED
     if impact.status == gk.ImpactStatus.HIT:
         assert impact.time[1] - impact.time[0] <= 1e-7
-        check_by_samples(Known(ground, []), Known(thing, []), (turning, falling), impact)
+        check_by_samples(Known(ground, []), Known(shape, []), (turning, falling), impact)
     for t in impact.free_until * np.linspace(0.0, 1.0, 30)[: -1 if impact.free_until > 0.0 else 0]:
-        assert not gk.collide(ground, thing, turning.at(float(t)), falling.at(float(t)))
+        assert not gk.collide(ground, shape, turning.at(float(t)), falling.at(float(t)))
 
 
 @pytest.mark.parametrize(("name", "seed"), [("solid", 1), ("solid", 29), ("cloud", 20), ("cloud", 29), ("voxels", 26)])
-def test_wide_ground_that_turned_too_far(name: str, seed: int) -> None:
-    """A million steps went into boxes as deep as the ground, and it was given up."""
+def test_wide_turning_ground_is_resolved_in_few_steps(name: str, seed: int) -> None:
+    """Boxes as deep as the ground once used up a million steps without a result."""
     ground = gk.HeightField(0.5 * np.random.default_rng(0).random((40, 40)), 0.25, (-5.0, -5.0))
     rng = np.random.default_rng(seed)
     start = anywhere(rng, 0.3)
     start[2, 3] += 3.0
     place, *way = anywhere(rng, 0.3), 2.0 * rng.normal(size=3), 10.0 * rng.normal(size=3)
     motion = gk.Motion(place, *way, center=3.0 * rng.normal(size=3))
-    impact = gk.time_of_impact(ground, THINGS[name].body, motion, gk.Motion(start, rng.normal(size=3)))
+    impact = gk.time_of_impact(ground, OBJECTS[name].body, motion, gk.Motion(start, rng.normal(size=3)))
     assert impact.status != gk.ImpactStatus.UNRESOLVED
     assert impact.iterations < 50_000
 
@@ -476,18 +478,18 @@ def test_wide_ground_that_turned_too_far(name: str, seed: int) -> None:
     seed=st.integers(0, 2**32 - 1), length=st.sampled_from([1.0, 30.0, 1e3, 1e5]), both=st.booleans(),
     turns=st.sampled_from([0.3, 3.0, 30.0]), clearance=st.sampled_from([0.0, 0.1]),
 )  # fmt: skip
-def test_long_things_that_turn(seed: int, length: float, both: bool, turns: float, clearance: float) -> None:
-    """Only what is near the contact decides how long the steps are."""
+def test_long_turning_shapes(seed: int, length: float, both: bool, turns: float, clearance: float) -> None:
+    """Only the geometry near the contact decides the length of the steps."""
     rng = np.random.default_rng(seed)
     slab, ball = gk.Box((1.0, 0.5, length)), gk.Box((0.2, 0.3, 0.1)).inflated(0.05)
-    thing = gk.Box((0.2, 0.3, length)) if both else ball
+    shape = gk.Box((0.2, 0.3, length)) if both else ball
     start = anywhere(rng, 0.3)
-    start[:3, 3] += 3.0 * naive_direction(rng)
-    one = gk.Motion(anywhere(rng, 0.1), rng.normal(size=3), turns * rng.normal(size=3), center=rng.normal(size=3))
-    two = gk.Motion(start, rng.normal(size=3), turns * rng.normal(size=3), center=start[:3, 3] + rng.normal(size=3))
-    for a, b, ways in ((slab, thing, (one, two)), (thing, slab, (two, one))):
+    start[:3, 3] += 3.0 * random_direction(rng)
+    first = gk.Motion(anywhere(rng, 0.1), rng.normal(size=3), turns * rng.normal(size=3), center=rng.normal(size=3))
+    second = gk.Motion(start, rng.normal(size=3), turns * rng.normal(size=3), center=start[:3, 3] + rng.normal(size=3))
+    for a, b, ways in ((slab, shape, (first, second)), (shape, slab, (second, first))):
         impact = gk.time_of_impact(a, b, *ways, clearance=clearance)
-        assert both or impact.status != gk.ImpactStatus.UNRESOLVED  # of two edges that are as long, one is bent
+        assert both or impact.status != gk.ImpactStatus.UNRESOLVED  # two such long edges may stay unresolved
         for t in impact.free_until * np.linspace(0.0, 1.0, 40)[: -1 if impact.free_until > 0.0 else 0]:
             assert gk.distance(a, b, *(way.at(float(t)) for way in ways)).upper > clearance
         if impact.status == gk.ImpactStatus.HIT:
@@ -495,7 +497,7 @@ def test_long_things_that_turn(seed: int, length: float, both: bool, turns: floa
             assert gk.distance(a, b, *poses).lower <= clearance + 1e-12 * length
 
 
-def naive_direction(rng: Any) -> Array:
-    """A unit vector."""
+def random_direction(rng: Any) -> Array:
+    """Return a random unit vector."""
     way: Array = rng.normal(size=3)
     return way / np.linalg.norm(way)

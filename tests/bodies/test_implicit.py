@@ -7,7 +7,7 @@ from math import pi
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
@@ -20,7 +20,7 @@ def torus(x: float, y: float, z: float) -> float:
 
 
 @pytest.mark.parametrize(("pitch", "off"), [(0.1, 0.07), (0.05, 0.02), (0.025, 0.005)])
-def test_the_torus_of_the_second_document(pitch: float, off: float) -> None:
+def test_torus_matches_its_formulas(pitch: float, off: float) -> None:
     mesh = gk.from_implicit(torus, BOUNDS, pitch)
     assert mesh.is_watertight
     assert mesh.volume == pytest.approx(2 * pi**2 * 0.8 * 0.2**2, rel=off)
@@ -35,14 +35,14 @@ def test_the_torus_of_the_second_document(pitch: float, off: float) -> None:
     assert gk.distance(mesh, ball).distance == pytest.approx(0.1, abs=0.3 * pitch)
 
 
-def test_what_leaves_the_box_is_closed_there() -> None:
+def test_surface_is_closed_at_the_bounds() -> None:
     slab = gk.from_implicit(lambda x, y, z: abs(z) - 0.3, [(-1, -1, -1), (1, 1, 1)], 0.1)
     assert slab.is_watertight
-    assert slab.volume == pytest.approx(2 * 2 * 0.6, rel=0.03)  # its edges are cut where the box ends
+    assert slab.volume == pytest.approx(2 * 2 * 0.6, rel=0.03)  # its edges are cut at the bounds
     assert slab.bounds == pytest.approx(np.array([(-1, -1, -0.3), (1, 1, 0.3)]), abs=1e-4)
 
 
-def test_what_cannot_be_meshed_is_refused() -> None:
+def test_invalid_functions_bounds_and_pitches_raise() -> None:
     with pytest.raises(ShapeError) as caught:
         gk.from_implicit(lambda x, y, z: 1.0, BOUNDS, 0.1)
     assert_names(caught.value, "function", " 1 and 1 ")
@@ -62,7 +62,7 @@ def test_what_cannot_be_meshed_is_refused() -> None:
         gk.from_implicit(lambda x, y, z: 1 / 0, BOUNDS, 0.1)
 
 
-def test_without_manifold3d_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_manifold3d_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "manifold3d", None)
     with pytest.raises(ImportError, match=r"'gjk3d\[mesh\]'"):
         gk.from_implicit(torus, BOUNDS, 0.1)

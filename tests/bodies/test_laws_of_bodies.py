@@ -1,4 +1,4 @@
-"""The laws for two that are not convex: bits of (b, a) mirror those of (a, b), booleans agree with bounds, touches."""
+"""Laws for non-convex bodies: (b, a) mirrors (a, b) in every bit, booleans agree with bounds, and touches are valid."""
 
 from __future__ import annotations
 
@@ -71,38 +71,38 @@ BODIES = {
 }  # fmt: skip
 
 
-def assert_mirrored(one: Any, other: Any) -> None:
+def assert_mirrored(first: Any, second: Any) -> None:
     for name in ("distance", "lower", "upper", "status", "tight"):
-        assert np.array_equal(getattr(one, name), getattr(other, name)), name
-    assert np.array_equal(one.normal, -other.normal)
-    assert np.array_equal(one.point_a, other.point_b)
-    assert np.array_equal(one.point_b, other.point_a)
+        assert np.array_equal(getattr(first, name), getattr(second, name)), name
+    assert np.array_equal(first.normal, -second.normal)
+    assert np.array_equal(first.point_a, second.point_b)
+    assert np.array_equal(first.point_b, second.point_a)
 
 
 @pytest.mark.filterwarnings("ignore::gjk3d.errors.Gjk3dWarning")
 @pytest.mark.parametrize("kind", BODIES)
 @given(seed=st.integers(0, 2**32 - 1), reach=st.sampled_from([0.3, 1.0, 3.0]), copied=st.booleans())
-def test_a_body_and_itself_mirror(kind, seed, reach, copied):
+def test_swapped_queries_of_equal_bodies_mirror(kind, seed, reach, copied):
     rng = np.random.default_rng(seed)
     a = BODIES[kind]()
     b = BODIES[kind]() if copied else a
     p, q = turned(rng, reach), turned(rng, reach)
-    for ask in (gk.distance, gk.signed_distance):
-        assert_mirrored(ask(a, b, p, q), ask(b, a, q, p))
+    for query in (gk.distance, gk.signed_distance):
+        assert_mirrored(query(a, b, p, q), query(b, a, q, p))
     cold = gk.Pair(a, b, warm=False)
     assert_mirrored(cold.signed_distance(p, q), cold.signed_distance(q, p))
     many, back = np.stack([p, q, p]), np.stack([q, p, p])
-    whole = gk.signed_distance(a, b, many, back)
+    stack = gk.signed_distance(a, b, many, back)
     assert_mirrored(gk.signed_distance(a, b, many[:2], back[:2]), gk.signed_distance(b, a, back[:2], many[:2]))
-    assert whole.lower[0] == gk.signed_distance(a, b, p, q).lower
+    assert stack.lower[0] == gk.signed_distance(a, b, p, q).lower
     assert np.array_equal(gk.collide(a, b, many, back), gk.collide(b, a, back, many))
     pairs = gk.Pairs([a, b])
     assert_mirrored(
         pairs.signed_distance([(0, 1)], np.stack([[p, q]])), pairs.signed_distance([(0, 1)], np.stack([[q, p]]))
     )
-    one, other = gk.contact(a, b, p, q, within=0.1), gk.contact(b, a, q, p, within=0.1)
-    assert np.array_equal(one.points_a, other.points_b)
-    assert np.array_equal(one.normals, -other.normals)
+    first, second = gk.contact(a, b, p, q, within=0.1), gk.contact(b, a, q, p, within=0.1)
+    assert np.array_equal(first.points_a, second.points_b)
+    assert np.array_equal(first.normals, -second.normals)
     way = gk.Motion.translation(p, q[:3, 3] - p[:3, 3])
     assert np.array_equal(gk.time_of_impact(a, b, way, q).time, gk.time_of_impact(b, a, q, way).time)
 
@@ -114,10 +114,10 @@ def test_contacts_and_penetration_mirror(make_a, make_b, seed):
     rng = np.random.default_rng(seed)
     a, b = MAKES[make_a](RING, 0.5), MAKES[make_b](STAIRS, 0.5)
     p, q = turned(rng, 0.6), turned(rng, 0.6)
-    one, other = gk.contact(a, b, p, q), gk.contact(b, a, q, p)
-    assert np.array_equal(one.points_a, other.points_b)
-    assert np.array_equal(one.points_b, other.points_a)
-    assert np.array_equal(one.normals, -other.normals)
+    first, second = gk.contact(a, b, p, q), gk.contact(b, a, q, p)
+    assert np.array_equal(first.points_a, second.points_b)
+    assert np.array_equal(first.points_b, second.points_a)
+    assert np.array_equal(first.normals, -second.normals)
     deep, mirrored = gk.penetration(a, b, p, q), gk.penetration(b, a, q, p)
     assert (deep.depth, deep.lower, deep.upper) == (mirrored.depth, mirrored.lower, mirrored.upper)
     assert (deep.normal is None) == (mirrored.normal is None)
@@ -132,7 +132,7 @@ def test_contacts_and_penetration_mirror(make_a, make_b, seed):
 @pytest.mark.parametrize("other", [*BODIES, "ball"])
 @pytest.mark.filterwarnings("ignore::gjk3d.errors.Gjk3dWarning")
 @given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([0.5, 1 - 1e-12, 1 - 2e-16, 1.0, 1 + 2e-16, 1 + 1e-12]))
-def test_collide_is_false_exactly_where_lower_exceeds_the_margin(kind, other, seed, factor):
+def test_collide_is_false_exactly_if_lower_exceeds_the_margin(kind, other, seed, factor):
     rng = np.random.default_rng(seed)
     a, b = BODIES[kind](), gk.Sphere(0.5) if other == "ball" else BODIES[other]()
     p, q = turned(rng, 2.0), turned(rng, 2.0)
@@ -144,51 +144,49 @@ def test_collide_is_false_exactly_where_lower_exceeds_the_margin(kind, other, se
     assert gk.collide(a, b, p[None], np.stack([q, q]), margin=margin).tolist() == [expected] * 2
 
 
-# --- boxes along the axes, in plain numbers ---------------------------------------------------------------------------
+# --- axis-aligned boxes, in rational numbers --------------------------------------------------------------------------
 
 
 def overlap_of(a: Boxes, b: Boxes, shift: tuple[Fraction, ...]) -> Fraction:
-    """Return how much two boxes of two sets share along the axis where it is least, at most: below 0 they are apart."""
+    """Return the greatest overlap of two boxes along their axis of least overlap; negative if all are separated."""
 
-    def shared(one: Any, other: Any, c: int) -> Fraction:
-        low, high = Fraction(other[0][c]) + shift[c], Fraction(other[1][c]) + shift[c]
-        return min(Fraction(one[1][c]), high) - max(Fraction(one[0][c]), low)
+    def shared(first: Any, second: Any, c: int) -> Fraction:
+        low, high = Fraction(second[0][c]) + shift[c], Fraction(second[1][c]) + shift[c]
+        return min(Fraction(first[1][c]), high) - max(Fraction(first[0][c]), low)
 
-    return max(min(shared(one, other, c) for c in range(3)) for one, other in product(a, b))
+    return max(min(shared(first, second, c) for c in range(3)) for first, second in product(a, b))
 
 
-def away(point: Array, boxes: Boxes) -> float:
-    """Return how far a point is from some boxes."""
+def box_distance(point: Array, boxes: Boxes) -> float:
+    """Return the distance of a point from some boxes."""
     return min(float(np.linalg.norm(point - np.clip(point, low, high))) for low, high in boxes)
 
 
 @pytest.mark.parametrize("make_a", MAKES)
 @pytest.mark.parametrize("make_b", MAKES)
 @given(steps=st.tuples(*[st.integers(-7, 7)] * 3), rings=st.booleans())
-def test_points_of_a_touch_are_of_both_and_those_of_an_overlap_no_farther_off_than_half_the_depth(
-    make_a, make_b, steps, rings
-):
+def test_witness_points_lie_on_the_bodies_within_half_the_depth(make_a, make_b, steps, rings):
     cells = RING if rings else STAIRS
     a, b = MAKES[make_a](RING, 0.5), MAKES[make_b](cells, 0.5)
     ours, theirs = boxes_of(RING, 0.5), boxes_of(cells, 0.5)
     shift = tuple(Fraction(k, 4) for k in steps)
     shared = overlap_of(ours, theirs, shift)
     place = np.array([float(x) for x in shift])
-    found = gk.signed_distance(a, b, None, at(place))
+    result = gk.signed_distance(a, b, None, at(place))
     if shared == 0:
-        assert found.lower <= 0 <= found.upper
-        assert found.status == (gk.Status.TOUCHING if found.tight else gk.Status.OVERLAPPING)
+        assert result.lower <= 0 <= result.upper
+        assert result.status == (gk.Status.TOUCHING if result.tight else gk.Status.OVERLAPPING)
     else:
-        assert found.status == (gk.Status.OVERLAPPING if shared > 0 else gk.Status.SEPARATED)
-    if found.status != gk.Status.OVERLAPPING:
-        assert away(found.point_a, ours) < 1e-11
-        assert away(found.point_b - place, theirs) < 1e-11
+        assert result.status == (gk.Status.OVERLAPPING if shared > 0 else gk.Status.SEPARATED)
+    if result.status != gk.Status.OVERLAPPING:
+        assert box_distance(result.point_a, ours) < 1e-11
+        assert box_distance(result.point_b - place, theirs) < 1e-11
     else:
-        off = max(away(found.point_a, ours), away(found.point_b - place, theirs))
-        middle = 0.5 * (found.point_a + found.point_b)
-        assert off < 1e-11 or max(away(middle, ours), away(middle - place, theirs)) < 1e-11
-        assert off <= 0.5 * found.depth + 1e-11
-    assert not gk.verify(found, a, b, None, at(place)).refuted
+        off = max(box_distance(result.point_a, ours), box_distance(result.point_b - place, theirs))
+        middle = 0.5 * (result.point_a + result.point_b)
+        assert off < 1e-11 or max(box_distance(middle, ours), box_distance(middle - place, theirs)) < 1e-11
+        assert off <= 0.5 * result.depth + 1e-11
+    assert not gk.verify(result, a, b, None, at(place)).refuted
 
 
 # --- needles ----------------------------------------------------------------------------------------------------------
@@ -197,7 +195,7 @@ def test_points_of_a_touch_are_of_both_and_those_of_an_overlap_no_farther_off_th
 @given(
     seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1e-9, 1.0, 1e9]), thin=st.sampled_from([1e-3, 1e-7, 1e-10])
 )
-def test_thin_meshes_are_touching_only_where_they_collide(seed, size, thin):
+def test_thin_meshes_touch_only_where_they_collide(seed, size, thin):
     rng = np.random.default_rng(seed)
     meshes = []
     for _ in range(2):
@@ -207,15 +205,15 @@ def test_thin_meshes_are_touching_only_where_they_collide(seed, size, thin):
     p, q = turned(rng, 0.0), turned(rng, 0.3 * size)
     for k in range(4):
         q[:3, 3] += k * thin * size * rng.normal(size=3)
-        found = gk.signed_distance(a, b, p, q)
-        assert gk.collide(a, b, p, q) == gk.collide(b, a, q, p) == (found.lower <= 0)
-        assert found.lower <= found.distance <= found.upper
-        if found.lower > 0:
-            assert found.tight
-            assert found.status == gk.Status.SEPARATED
+        result = gk.signed_distance(a, b, p, q)
+        assert gk.collide(a, b, p, q) == gk.collide(b, a, q, p) == (result.lower <= 0)
+        assert result.lower <= result.distance <= result.upper
+        if result.lower > 0:
+            assert result.tight
+            assert result.status == gk.Status.SEPARATED
 
 
-def test_what_the_judge_grants_a_cylinder_it_grants_it_beside_a_mesh():
+def test_verify_tolerates_cylinders_but_not_boxes_next_to_a_mesh():
     corners = [(x, y, z) for x in (-0.25, 0.25) for y in (-0.25, 0.25) for z in (-1.0, 1.0)]
     peg = gk.ConvexHull(corners).surface()
     pose = at((1.5, 0.25, 1.5))

@@ -1,4 +1,4 @@
-"""Two meshes at many poses in one call: the same as asked pose by pose; touches of faces by their definition."""
+"""Two meshes at many poses in one call give the results of single calls; touches of faces follow their definition."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gjk3d.bodies.tree_collision import APART, HELD, MEET
 from gjk3d.poses import pose_rows, relative
 
 
-def of(mesh: trimesh.Trimesh) -> gk.Mesh:
+def from_trimesh(mesh: trimesh.Trimesh) -> gk.Mesh:
     return gk.Mesh(mesh.vertices, mesh.faces)
 
 
-TORUS = of(trimesh.creation.torus(1.0, 0.4, major_sections=24, minor_sections=12))
-BEAD = of(trimesh.creation.icosphere(radius=0.15))
+TORUS = from_trimesh(trimesh.creation.torus(1.0, 0.4, major_sections=24, minor_sections=12))
+BEAD = from_trimesh(trimesh.creation.icosphere(radius=0.15))
 OPEN = gk.Mesh(BEAD.vertices, BEAD.faces[1:], solid=False)
 
 
@@ -32,25 +32,27 @@ def rows(seed: int, count: int, spread: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("pair", [(TORUS, BEAD), (BEAD, TORUS), (OPEN, TORUS), (OPEN, BEAD), (TORUS, TORUS)])
-def test_many_are_one_by_one(pair):
+def test_many_poses_equal_single_poses(pair):
     count = 400
     first, second = rows(1, count, 0.8), rows(2, count, 0.8)
-    found = meet_many(*pair, first, second)
+    result = meet_many(*pair, first, second)
     expected = []
     for p, q in zip(first, second, strict=True):
-        two = MeshPair.of(*pair, relative(p, q))
-        held = two.held()
-        expected.append(MEET if two.surfaces_meet() else APART if held is None else (HOLDS, HELD)[held.by - 1])
-    assert found.tolist() == expected
+        mesh_pair = MeshPair.of(*pair, relative(p, q))
+        containment = mesh_pair.held()
+        expected.append(
+            MEET if mesh_pair.surfaces_meet() else APART if containment is None else (HOLDS, HELD)[containment.by - 1]
+        )
+    assert result.tolist() == expected
     assert 5 < expected.count(MEET) < count
     assert expected.count(HOLDS) == 0 or pair[0] is TORUS
 
 
-def test_held_and_holding():
+def test_contained_and_containing_meshes():
     where, inside = pose_rows(np.eye(4)[None])[0], pose_rows(np.array([naive.pose(translation=(1.0, 0.0, 0.0))]))[0]
     assert meet_many(TORUS, BEAD, where, inside).tolist() == [HOLDS]
     assert meet_many(BEAD, TORUS, inside, where).tolist() == [HELD]
-    assert meet_many(TORUS, BEAD, where, where).tolist() == [APART]  # in the hole
+    assert meet_many(TORUS, BEAD, where, where).tolist() == [APART]  # in the hole of the torus
     assert meet_many(TORUS, BEAD, where[:0], where[:0]).tolist() == []
 
 
@@ -72,15 +74,15 @@ def test_touches_of_faces_without_area():
 
 
 @pytest.mark.parametrize("pair", [(TORUS, TORUS), (TORUS, BEAD), (OPEN, TORUS)])
-def test_faces_touch_at_many_poses_as_at_each(pair):
-    """More faces than there is room for at first, in the order of their numbers, at poses turned together too."""
+def test_face_touches_at_many_poses_equal_single_poses(pair):
+    """The list is longer than its first buffer and is sorted by face, also if both meshes are rotated."""
     first, second = rows(1, 40, 0.8), rows(2, 40, 0.8)
-    found = touches(*pair, first, second)
-    assert len(found.faces) == found.begins[-1] > 300
+    result = touches(*pair, first, second)
+    assert len(result.faces) == result.begins[-1] > 300
     for k in range(40):
-        some = slice(*found.begins[k : k + 2])
-        alone = touches(*pair, first[k : k + 1], second[k : k + 1])
-        np.testing.assert_array_equal(found.rows[some], alone.rows)
-        faces = found.faces[some].tolist()
-        assert faces == alone.faces.tolist() == sorted(faces)
+        some = slice(*result.begins[k : k + 2])
+        single = touches(*pair, first[k : k + 1], second[k : k + 1])
+        np.testing.assert_array_equal(result.rows[some], single.rows)
+        faces = result.faces[some].tolist()
+        assert faces == single.faces.tolist() == sorted(faces)
         assert faces == MeshPair.of(*pair, relative(first[k], second[k])).meeting_faces().tolist()

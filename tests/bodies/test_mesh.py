@@ -1,16 +1,18 @@
+"""Properties, validation and copies of meshes."""
+
 import copy
 import pickle
 
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.mesh import Part
 from gjk3d.errors import ShapeError
-from tests.bodies.sentences import REPAIRS
+from tests.bodies.messages import REPAIRS
 
 # an L: a cube with a quarter cut out, volume 3/4, hull 7/8
 L_PROFILE = np.array([[0, 0], [1, 0], [1, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]])
@@ -27,7 +29,7 @@ def cube(shift=0.0):
     return gk.Mesh(CORNERS + shift, TRIANGLES)
 
 
-def test_the_numbers_of_a_cube():
+def test_properties_of_a_cube():
     mesh = cube()
     assert mesh.volume == pytest.approx(1.0, abs=1e-15)
     assert mesh.bounds.tolist() == [[0, 0, 0], [1, 1, 1]]
@@ -38,7 +40,7 @@ def test_the_numbers_of_a_cube():
     assert (mesh.name, mesh.unit, mesh.parts, mesh.source) == (None, None, (), None)
 
 
-def test_how_far_a_mesh_is_from_convex_is_the_same_in_any_blocks(monkeypatch):
+def test_convex_slack_does_not_depend_on_the_block_size(monkeypatch):
     fine = trimesh.creation.box((2.0, 2.0, 2.0)).subdivide().subdivide().subdivide()
     corners = np.array(fine.vertices)
     inner = np.flatnonzero((np.abs(corners) == 1.0).sum(axis=1) == 1)
@@ -57,7 +59,7 @@ def test_how_far_a_mesh_is_from_convex_is_the_same_in_any_blocks(monkeypatch):
     assert 1e-7 < above <= slacks[0] <= 4.0 * above
 
 
-def test_a_mesh_with_a_notch_is_not_convex():
+def test_mesh_with_a_notch_is_not_convex():
     mesh = gk.Mesh(L_VERTICES, L_FACES)
     assert mesh.is_watertight
     assert mesh.volume == pytest.approx(0.75, abs=1e-15)
@@ -71,7 +73,7 @@ def test_volume_keeps_its_digits_far_from_the_origin(shift):
     assert gk.Mesh(L_VERTICES + shift, L_FACES).volume == pytest.approx(0.75, rel=1e-7)
 
 
-def test_vertices_of_their_own_for_each_triangle_are_merged_by_place():
+def test_separate_vertices_of_triangles_are_merged_by_position():
     loose = gk.Mesh(CORNERS[TRIANGLES].reshape(-1, 3), np.arange(36).reshape(-1, 3))
     assert loose.is_watertight
     assert loose.is_convex
@@ -84,7 +86,7 @@ def test_open_edges_are_counted():
     assert gk.Mesh(CORNERS, TRIANGLES[1:]).open_edges == 3
     assert gk.Mesh(CORNERS, TRIANGLES[2:]).open_edges == 6
     turned = TRIANGLES[1:].copy()
-    turned[0] = turned[0, ::-1]  # wound the wrong way: edges run twice one way and never the other
+    turned[0] = turned[0, ::-1]  # reversed: its edges occur twice in one direction and never in the other
     assert gk.Mesh(CORNERS, turned).open_edges > 3
 
 
@@ -95,39 +97,39 @@ def test_degenerate_triangles_do_not_open_a_mesh():
 
 def test_two_cubes_that_share_a_face_or_an_edge_are_both_closed():
     for shift in ((1.0, 0.0, 0.0), (1.0, 1.0, 0.0)):
-        both = gk.Mesh(np.concatenate([CORNERS, CORNERS + shift]), np.concatenate([TRIANGLES, TRIANGLES + 8]))
-        assert both.is_watertight
-        assert both.volume == pytest.approx(2.0)
+        cubes = gk.Mesh(np.concatenate([CORNERS, CORNERS + shift]), np.concatenate([TRIANGLES, TRIANGLES + 8]))
+        assert cubes.is_watertight
+        assert cubes.volume == pytest.approx(2.0)
 
 
-def test_inside_out_is_a_negative_volume_and_still_convex():
+def test_inverted_mesh_has_negative_volume_and_is_convex():
     mesh = gk.Mesh(CORNERS, TRIANGLES[:, ::-1])
     assert mesh.volume == pytest.approx(-1.0)
     assert mesh.is_convex
 
 
-def test_the_same_cube_twice_is_one_cube():
+def test_duplicate_cube_is_repaired_to_one_cube():
     twice = gk.Mesh(CORNERS, np.concatenate([TRIANGLES, TRIANGLES]))
     assert twice.repairs == (REPAIRS["twelve doubled"],)
     assert twice.volume == pytest.approx(1.0)
     assert twice.is_convex
 
 
-def test_convexity_is_nan_where_there_is_no_volume():
+def test_convexity_is_nan_without_a_volume():
     assert np.isnan(gk.Mesh(CORNERS, TRIANGLES[1:]).convexity)
     sheet = gk.Mesh(CORNERS, [[0, 1, 2], [0, 2, 1]])
     assert np.isnan(sheet.convexity)
     assert not sheet.is_convex
 
 
-def test_unused_vertices_count_for_nothing():
+def test_unused_vertices_are_ignored():
     mesh = gk.Mesh(np.concatenate([[[50.0, 0, 0]], CORNERS]), TRIANGLES + 1)
     assert mesh.bounds[1, 0] == 1.0
     assert mesh.hull().bounds[1, 0] == 1.0
     assert mesh.is_convex
 
 
-def test_hull_is_built_once_and_holds_the_mesh():
+def test_hull_is_built_once_and_contains_the_mesh():
     mesh = gk.Mesh(L_VERTICES, L_FACES)
     hull = mesh.hull()
     assert hull is mesh.hull()
@@ -135,7 +137,7 @@ def test_hull_is_built_once_and_holds_the_mesh():
     assert hull.contains(L_VERTICES).all()
 
 
-def test_a_query_that_takes_no_mesh_names_the_hull():
+def test_query_without_mesh_support_names_the_hull():
     with pytest.raises(gk.errors.UnsupportedPair, match="hull"):
         gk.distance(cube(), gk.Sphere(1.0), trace=True)
     assert gk.distance(cube().hull(), cube(3.0).hull()).distance == pytest.approx(np.sqrt(12.0))
@@ -157,7 +159,7 @@ def test_immutable_and_hashable():
     assert mesh != "cube"
 
 
-def test_takes_its_own_copy():
+def test_mesh_copies_its_arrays():
     points = CORNERS.copy()
     mesh = gk.Mesh(points, TRIANGLES)
     points[:] = 0.0
@@ -176,7 +178,7 @@ def test_pickles_and_copies(way):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8])
-def test_other_real_numbers_are_converted(dtype):
+def test_other_numeric_types_are_converted(dtype):
     mesh = gk.Mesh(CORNERS.astype(dtype), TRIANGLES.astype(np.uint16).tolist())
     assert mesh.vertices.dtype == np.float64
     assert mesh.faces.dtype == np.int64
@@ -204,7 +206,7 @@ BAD[[3, 5], 1] = np.nan, np.inf
         ([[0, 1], [1]], TRIANGLES, ("vertices", "different lengths")),
     ],
 )
-def test_errors_name_what_where_and_the_cure(vertices, faces, fragments):
+def test_errors_name_the_argument_and_the_remedy(vertices, faces, fragments):
     with pytest.raises(ShapeError) as caught:
         gk.Mesh(vertices, faces)
     assert_names(caught.value, *fragments)
@@ -217,7 +219,7 @@ def test_repr_is_short():
 
 
 @pytest.mark.parametrize("unit", ["parsec", "", 5])
-def test_a_unit_that_is_none_of_length_is_refused(unit):
+def test_invalid_unit_of_length_raises(unit):
     mesh = gk.Mesh(np.eye(3), [(0, 1, 2)])
     for make in (lambda: gk.Mesh(np.eye(3), [(0, 1, 2)], unit=unit), lambda: mesh.scaled(2.0, unit=unit)):
         with pytest.raises(gk.errors.ShapeError) as refused:

@@ -1,4 +1,4 @@
-"""Balls and points against meshes by the wide tree: the results of both trees, and what each rounding term decides."""
+"""Balls and points against meshes by the wide tree: the results of both trees, and the effect of each rounding term."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import BEYOND, SEPARATED
 from gjk3d.poses import pose_rows
 from tests.bodies import every_kind
-from tests.bodies.places import Array, anywhere, at
-from tests.bodies.test_touches import an_l, box_mesh
+from tests.bodies.random_shapes import Array, anywhere, at
+from tests.bodies.test_touching_normals import an_l, box_mesh
 
 NOISE = 2.0**-6
 WALLS = np.empty((16, 5))
@@ -29,7 +29,7 @@ DEPTH_MODES: tuple[Any, ...] = ("auto", "epa", "tight", "fast")
 
 
 def with_a_fin() -> gk.Mesh:
-    """A cube with a triangle that stands on an edge of its top, which does not bound the inside."""
+    """Return a cube with a triangle on an edge of its top, which does not bound the inside."""
     cube = box_mesh((2.0, 2.0, 2.0), (0.0, 0.0, 0.0))
     edge = np.flatnonzero((cube.vertices[:, 2] > 0.0) & (cube.vertices[:, 0] > 0.0))[:2]
     return gk.Mesh(np.vstack([cube.vertices, (1.0, 0.0, 3.0)]), np.vstack([cube.faces, [(*edge, 8)]]))
@@ -47,7 +47,7 @@ MESHES = {
 
 
 def balls_about(mesh: gk.Mesh, rng: np.random.Generator) -> list[tuple[gk.Shape, Array]]:
-    """Points and balls anywhere, and on corners, edges and faces of a mesh."""
+    """Return points and balls at random positions and on corners, edges and faces of a mesh."""
     low, high = mesh.bounds
     size, corners = float(np.linalg.norm(high - low)), mesh.vertices[mesh.faces]
     some = corners[rng.integers(len(corners), size=6)]
@@ -62,32 +62,32 @@ def test_both_trees_have_the_same_booleans_and_bounds_that_overlap(name: str, rn
     mesh = MESHES[name]()
     size = float(np.linalg.norm(np.ptp(mesh.bounds, axis=0)))
     for shape, pose in balls_about(mesh, rng):
-        whole = anywhere(rng, size)
-        rows = Rows(pose_rows(whole, "pose")[0], pose_rows(whole @ pose, "pose")[0], 1, False)
-        for mode, ask in ((narrow.UNSIGNED, gk.distance), (narrow.SIGNED, gk.signed_distance)):
+        frame = anywhere(rng, size)
+        rows = Rows(pose_rows(frame, "pose")[0], pose_rows(frame @ pose, "pose")[0], 1, False)
+        for mode, query in ((narrow.UNSIGNED, gk.distance), (narrow.SIGNED, gk.signed_distance)):
             out, flags = empty_answers(1)
             distance._solve_by_trees(mesh, shape, rows, ORDERED, Wanted(mode), out, flags)
-            found = ask(mesh, shape, whole, whole @ pose)
-            assert (found.lower > 0.0) == (out[0, 1] > 0.0)
-            assert found.lower <= out[0, 2]
-            assert out[0, 1] <= found.upper
-            assert gk.collide(mesh, shape, whole, whole @ pose) == (not out[0, 1] > 0.0)
-            assert found.upper - found.lower <= 1.1 * (out[0, 2] - out[0, 1]) + 1e-12 * size
-            assert np.linalg.norm(found.normal) == pytest.approx(1.0, abs=1e-9)
-            assert found.point_b - found.point_a == pytest.approx(found.distance * found.normal, abs=1e-12 * size)
+            result = query(mesh, shape, frame, frame @ pose)
+            assert (result.lower > 0.0) == (out[0, 1] > 0.0)
+            assert result.lower <= out[0, 2]
+            assert out[0, 1] <= result.upper
+            assert gk.collide(mesh, shape, frame, frame @ pose) == (not out[0, 1] > 0.0)
+            assert result.upper - result.lower <= 1.1 * (out[0, 2] - out[0, 1]) + 1e-12 * size
+            assert np.linalg.norm(result.normal) == pytest.approx(1.0, abs=1e-9)
+            assert result.point_b - result.point_a == pytest.approx(result.distance * result.normal, abs=1e-12 * size)
 
 
 @pytest.mark.parametrize("name", MESHES)
 @pytest.mark.parametrize("depth", DEPTH_MODES)
-def test_a_ball_is_free_after_its_depth(name: str, depth: Any, rng: np.random.Generator) -> None:
+def test_separating_translation_separates_a_ball(name: str, depth: Any, rng: np.random.Generator) -> None:
     mesh, deep = MESHES[name](), 0
     size = float(np.linalg.norm(np.ptp(mesh.bounds, axis=0)))
     for shape, pose in balls_about(mesh, rng):
-        found = gk.signed_distance(mesh, shape, None, pose, depth=depth)
+        result = gk.signed_distance(mesh, shape, None, pose, depth=depth)
         # a point in a corner touches two walls, and the normal of one of them need not separate it from the other
-        if found.tight and (found.upper < 0.0 or (depth == "fast" and found.lower < 0.0)):
+        if result.tight and (result.upper < 0.0 or (depth == "fast" and result.lower < 0.0)):
             more = 0.0 if depth == "fast" else 1e-11 * size
-            by = (max(-found.distance, 0.0) * (1.0 + 1e-12) + more) * found.normal
+            by = (max(-result.distance, 0.0) * (1.0 + 1e-12) + more) * result.normal
             assert not gk.collide(mesh, shape, None, at(*by) @ pose)
             deep += 1
     assert deep > 10
@@ -95,7 +95,7 @@ def test_a_ball_is_free_after_its_depth(name: str, depth: Any, rng: np.random.Ge
 
 @pytest.mark.parametrize("name", ["closed", "open", "hollow"])
 def test_points_and_balls_do_not_build_the_tree_of_tilted_boxes(name: str, rng: np.random.Generator) -> None:
-    """Only a ball that walls stop is searched by its pairs of triangles."""
+    """Only a ball that is blocked by walls is searched by its pairs of triangles."""
     mesh, point = MESHES[name](), gk.Point()
     poses = np.array([pose for shape, pose in balls_about(mesh, rng) if isinstance(shape, gk.Point)])
     low = mesh.bounds[0]
@@ -122,17 +122,17 @@ def test_points_and_balls_do_not_build_the_tree_of_tilted_boxes(name: str, rng: 
     assert "tree" in mesh._cache
 
 
-def test_a_ball_beyond_the_greatest_distance_is_measured_to_any_triangle() -> None:
+def test_ball_beyond_max_distance_has_bounds_of_some_triangle() -> None:
     mesh = an_l()
     for shape in (gk.Point(), gk.Sphere(0.5)):
-        found = gk.distance(mesh, shape, None, at(20, 0, 0), max_distance=1.0)
+        result = gk.distance(mesh, shape, None, at(20, 0, 0), max_distance=1.0)
         true = gk.distance(mesh, shape, None, at(20, 0, 0))
-        assert found.status == gk.Status.BEYOND
-        assert 1.0 < found.lower <= true.lower
-        assert true.distance <= found.distance <= found.upper
+        assert result.status == gk.Status.BEYOND
+        assert 1.0 < result.lower <= true.lower
+        assert true.distance <= result.distance <= result.upper
 
 
-def test_a_fin_is_an_obstacle_and_no_side_of_the_inside() -> None:
+def test_fin_is_an_obstacle_that_bounds_no_volume() -> None:
     mesh = with_a_fin()
     assert mesh.is_solid
     across = gk.signed_distance(mesh, gk.Sphere(0.25), None, at(1.0, 0.0, 2.0))
@@ -159,19 +159,17 @@ def above(gap: float, radius: float = 0.25, error: float = NOISE) -> Ball:
     return Ball((0.25, 0.125, 1.0 + radius + gap), radius, error)
 
 
-def test_a_gap_is_bounded_by_the_error_on_both_sides() -> None:
-    found = measured(above(0.5))
-    assert found.code == APART
-    assert found.bounds[0] == 0.5
-    assert 0.4 < found.bounds[1] <= 0.5 - NOISE
-    assert 0.5 + NOISE <= found.bounds[2] < 0.6
+def test_bounds_of_a_gap_include_the_error() -> None:
+    result = measured(above(0.5))
+    assert result.code == APART
+    assert result.bounds[0] == 0.5
+    assert 0.4 < result.bounds[1] <= 0.5 - NOISE
+    assert 0.5 + NOISE <= result.bounds[2] < 0.6
 
 
 @pytest.mark.parametrize(("gap", "code"), [(0.5, MEET), (1.5, APART)])
 @pytest.mark.parametrize("margin", [0.0, 0.25])
-def test_a_gap_of_less_than_the_error_more_than_the_margin_may_be_within_it(
-    gap: float, code: int, margin: float
-) -> None:
+def test_gap_within_the_error_of_the_margin_counts_as_collision(gap: float, code: int, margin: float) -> None:
     surface = mesh_surface(CUBE)
     assert mesh_points._meet(surface, above(margin + gap * NOISE), margin, new_stack()) == code
     if margin == 0.0:
@@ -179,45 +177,45 @@ def test_a_gap_of_less_than_the_error_more_than_the_margin_may_be_within_it(
 
 
 @pytest.mark.parametrize(("more", "status"), [(0.5, SEPARATED), (1.5, BEYOND)])
-def test_a_gap_of_more_than_is_asked_by_less_than_the_error_is_not_beyond(more: float, status: int) -> None:
-    found = measured(above(0.5 + more * NOISE), most=0.5)
-    assert found.status == status
-    assert found.bounds[1] <= 0.5 + (more - 1.0) * NOISE if status == SEPARATED else found.bounds[1] > 0.5
+def test_gap_within_the_error_of_the_limit_is_not_beyond(more: float, status: int) -> None:
+    result = measured(above(0.5 + more * NOISE), most=0.5)
+    assert result.status == status
+    assert result.bounds[1] <= 0.5 + (more - 1.0) * NOISE if status == SEPARATED else result.bounds[1] > 0.5
 
 
 @pytest.mark.parametrize(("radius", "z"), [(0.25, 0.25), (1.5, 1.5)])
-def test_a_depth_is_bounded_by_the_error_on_both_sides(radius: float, z: float) -> None:
-    """It is 1 deep, by its centre that is 0.75 below the top or by its radius that is 1 more than its distance."""
+def test_bounds_of_a_depth_include_the_error(radius: float, z: float) -> None:
+    """Both depths are 1: the centre is 0.75 below the top at a radius of 0.25, or 0.5 above it at 1.5."""
     noise = NOISE / 8.0
     for fast in (False, True):
-        found = measured(Ball((0.0, 0.0, z), radius, noise), fast=fast)
-        assert found.code == ANSWERED
-        assert found.bounds[0] == (found.bounds[1] if fast else -1.0)
-        assert -1.1 < found.bounds[1] <= -1.0 - noise
-        assert -1.0 + noise <= found.bounds[2] < -0.9
+        result = measured(Ball((0.0, 0.0, z), radius, noise), fast=fast)
+        assert result.code == ANSWERED
+        assert result.bounds[0] == (result.bounds[1] if fast else -1.0)
+        assert -1.1 < result.bounds[1] <= -1.0 - noise
+        assert -1.0 + noise <= result.bounds[2] < -0.9
 
 
 @pytest.mark.parametrize("gap", [-0.5, 0.0, 0.5])
-def test_a_touch_is_bounded_by_the_error_on_both_sides(gap: float) -> None:
-    found = measured(above(gap * NOISE))
-    assert found.code == ANSWERED
-    assert found.status == narrow.TOUCHING
-    assert found.bounds[1] <= (gap - 1.0) * NOISE
-    assert (gap + 1.0) * NOISE <= found.bounds[2]
+def test_bounds_of_a_touch_include_the_error(gap: float) -> None:
+    result = measured(above(gap * NOISE))
+    assert result.code == ANSWERED
+    assert result.status == narrow.TOUCHING
+    assert result.bounds[1] <= (gap - 1.0) * NOISE
+    assert (gap + 1.0) * NOISE <= result.bounds[2]
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.25])
 @pytest.mark.parametrize("off", [-0.5, 0.0, 0.5])
-def test_a_centre_on_the_surface_is_off_by_the_error(radius: float, off: float) -> None:
-    """The depth of the ball is its radius less the height of its centre, which the error may change."""
-    found = measured(Ball((0.25, 0.125, 1.0 + off * NOISE), radius, NOISE))
-    assert found.code == ANSWERED
-    assert found.normal == (0.0, 0.0, 1.0)
-    assert found.bounds[1] <= -radius - (1.0 - off) * NOISE
-    assert -radius + (1.0 + off) * NOISE <= found.bounds[2]
+def test_bounds_for_a_centre_on_the_surface_include_the_error(radius: float, off: float) -> None:
+    """The depth of the ball is its radius minus the height of its centre, which has the error."""
+    result = measured(Ball((0.25, 0.125, 1.0 + off * NOISE), radius, NOISE))
+    assert result.code == ANSWERED
+    assert result.normal == (0.0, 0.0, 1.0)
+    assert result.bounds[1] <= -radius - (1.0 - off) * NOISE
+    assert -radius + (1.0 + off) * NOISE <= result.bounds[2]
 
 
-def test_a_ball_that_leaves_is_clear_of_the_surface_by_more_than_the_error() -> None:
+def test_separated_ball_clears_the_surface_by_more_than_the_error() -> None:
     surface, stack = mesh_surface(CUBE), new_stack()
     assert mesh_points._obstacle(above(0.5 * NOISE), True, surface.skin, stack).face >= 0
     assert mesh_points._obstacle(above(1.5 * NOISE), True, surface.skin, stack).face < 0
@@ -230,8 +228,8 @@ def test_a_ball_that_leaves_is_clear_of_the_surface_by_more_than_the_error() -> 
 
 @pytest.mark.parametrize("height", [1e-3, 1e-9, 1e-13, 2e-14])
 @pytest.mark.parametrize("inside", [True, False])
-def test_the_side_of_a_point_near_a_corner_of_many_faces(height: float, inside: bool) -> None:
-    """Rays from there pass edges too closely, so the point moves away within the ball that is free of faces."""
+def test_side_of_a_point_near_a_corner_of_many_faces(height: float, inside: bool) -> None:
+    """Rays from the point pass edges too closely, so the point is moved within a ball free of faces."""
     count = 400
     angle = 2.0 * np.pi * np.arange(count) / count
     rim = np.column_stack([np.cos(angle), np.sin(angle), np.full(count, -1.0)])
@@ -240,13 +238,13 @@ def test_the_side_of_a_point_near_a_corner_of_many_faces(height: float, inside: 
     sides, base = np.column_stack([k, after, 0 * k + count]), np.column_stack([after, k, 0 * k + count + 1])
     cone = gk.Mesh(vertices, np.vstack([sides, base]))
     z = -height if inside else height
-    found = gk.signed_distance(cone, gk.Point((0.0, 0.0, z)))
-    wide = np.cos(np.pi / count)  # the distance of an edge of the base from its middle
+    result = gk.signed_distance(cone, gk.Point((0.0, 0.0, z)))
+    wide = np.cos(np.pi / count)  # the distance of an edge of the base from its centre
     true = -height * wide / sqrt(1.0 + wide * wide) if inside else height
-    assert found.lower <= true <= found.upper
-    assert found.distance == pytest.approx(true, rel=1e-9, abs=2e-14)
+    assert result.lower <= true <= result.upper
+    assert result.distance == pytest.approx(true, rel=1e-9, abs=2e-14)
     assert gk.collide(cone, gk.Point((0.0, 0.0, z))) == inside
 
 
-def test_a_ball_inside_with_a_hole_in_the_way_is_held() -> None:
+def test_ball_inside_a_closed_mesh_is_contained() -> None:
     assert mesh_points._meet(mesh_surface(CUBE), Ball((0.0, 0.0, 0.0), 0.25, NOISE), 0.0, new_stack()) == HELD

@@ -1,4 +1,4 @@
-"""Signed distances of points from meshes: against rational numbers, on ties, from afar, on needles, in any order."""
+"""Signed distances of points from meshes, compared with rational numbers: ties, far points, needles, any order."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_bounds_enclose_the_rational_distance(rng, name):
     st.integers(0, 2**32 - 1), st.floats(-17, 0), st.floats(-9, 3), st.sampled_from([1e-45, 1e-9, 1.0, 1e9, 1e45])
 )  # fmt: skip
 def test_needles(seed, height, away, scale):
-    # the normal of a needle has no digits; an error of its height moves the foot of a far point
+    # the normal of a needle has no correct digits, and an error of its height moves the foot of a far point
     rng = np.random.default_rng(seed)
     a, along = rng.normal(size=(2, 3))
     across = np.cross(along, rng.normal(size=3))
@@ -135,7 +135,7 @@ def on_sphere(rng, p, distances):
 
 
 @pytest.mark.parametrize("distance", [1e-5, 1e-3])
-def test_differences_that_float32_cannot_see_in_a_leaf_decide(rng, distance):
+def test_float32_ties_within_a_leaf_are_resolved(rng, distance):
     # one leaf of eight triangles: two are near the point, and the others make the leaf large
     for _ in range(60):
         p, distances = rng.uniform(-0.3, 0.3, 3), np.full(8, 1.0)
@@ -145,7 +145,7 @@ def test_differences_that_float32_cannot_see_in_a_leaf_decide(rng, distance):
         assert mesh.signed_distances(p).face[0] == distances.argmin()
 
 
-def test_differences_that_float32_cannot_see_between_leaves_decide(rng):
+def test_float32_ties_between_leaves_are_resolved(rng):
     # two large leaves with one triangle near the point each
     for _ in range(60):
         p, distances = rng.uniform(-0.3, 0.3, 3), 1e-5 * (1.0 + 1e-7 * rng.permutation(2))
@@ -158,7 +158,7 @@ def test_differences_that_float32_cannot_see_between_leaves_decide(rng):
 
 
 @pytest.mark.parametrize("distance", [1e-5, 1e-3, 20.0, 1e4])
-def test_differences_that_float32_cannot_see_in_boxes_decide(rng, distance):
+def test_float32_ties_between_boxes_are_resolved(rng, distance):
     # leaves of eight triangles in one place, so that their boxes are as far as their triangles
     for _ in range(30):
         p = rng.uniform(-0.3, 0.3, 3)
@@ -175,34 +175,34 @@ def test_differences_that_float32_cannot_see_in_boxes_decide(rng, distance):
 
 
 @pytest.mark.parametrize("scale", [1e-45, 1e-9, 1e9, 1e45])
-def test_a_power_of_the_size_changes_nothing_else(rng, scale):
+def test_scaling_by_a_power_of_two_scales_results_exactly(rng, scale):
     scale = 2.0 ** round(np.log2(scale))
     mesh, points = SOLIDS["torus"], rng.uniform(-1.5, 1.5, (200, 3))
-    one, other = mesh.signed_distances(points), mesh.scaled(scale).signed_distances(points * scale)
-    np.testing.assert_array_equal(one.distance * scale, other.distance)
-    np.testing.assert_array_equal(one.point * scale, other.point)
-    np.testing.assert_array_equal(one.face, other.face)
+    original, scaled = mesh.signed_distances(points), mesh.scaled(scale).signed_distances(points * scale)
+    np.testing.assert_array_equal(original.distance * scale, scaled.distance)
+    np.testing.assert_array_equal(original.point * scale, scaled.point)
+    np.testing.assert_array_equal(original.face, scaled.face)
 
 
 @pytest.mark.parametrize("count", [1, 2, 63, 64, 5000])
-def test_order_stacks_and_workers_do_not_change_a_bit(rng, count):
+def test_order_stacks_and_workers_give_equal_bits(rng, count):
     mesh = SOLIDS["ball"]
     # points on planes of symmetry, with ties of up to twelve triangles
     points = np.round(rng.uniform(-1.2, 1.2, (count, 3)), 1)
     result = mesh.signed_distances(points)
     order = rng.permutation(count)
-    for other, rows in (
+    for variant, rows in (
         (mesh.signed_distances(points[order]), order),
         (mesh.signed_distances(points, workers=3), slice(None)),
     ):
-        for mine, theirs in zip(result, other, strict=True):
+        for mine, theirs in zip(result, variant, strict=True):
             np.testing.assert_array_equal(mine[rows], theirs)
     single = mesh.signed_distances(points[-1])
     for mine, theirs in zip(result, single, strict=True):
         np.testing.assert_array_equal(mine[-1:], theirs)
 
 
-def test_ties_give_the_least_face():
+def test_ties_give_the_lowest_face_index():
     mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
     result = mesh.signed_distances([(2, 2, 2), (0, 0, 0), (0, 0, 3), (-1, -1, -1)])
     for k, p in enumerate([(2, 2, 2), (0, 0, 0), (0, 0, 3), (-1, -1, -1)]):
@@ -220,11 +220,11 @@ def test_the_gradient_is_the_change_of_the_distance(rng):
     np.testing.assert_allclose(result.point + result.distance[:, None] * result.normal, points, atol=1e-12)
 
 
-def test_on_the_surface_the_gradient_is_the_normal_of_the_face():
+def test_gradient_on_the_surface_is_the_face_normal():
     mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
     turned = gk.Mesh(mesh.vertices, mesh.faces[:, ::-1])
-    for each in (mesh, turned):
-        result = each.signed_distances([(1, 0.3, 0.2), (0.1, 0.2, -1)])
+    for box in (mesh, turned):
+        result = box.signed_distances([(1, 0.3, 0.2), (0.1, 0.2, -1)])
         np.testing.assert_allclose(result.normal, [(1, 0, 0), (0, 0, -1)], atol=1e-12)
     pose = np.eye(4)
     pose[:3, :3] = [(0, -1, 0), (1, 0, 0), (0, 0, 1)]
@@ -243,11 +243,11 @@ def test_poses_move_the_surface(rng):
     np.testing.assert_array_equal(local.inside, moved.inside)
     np.testing.assert_allclose(np.einsum("nij,nj->ni", poses[:, :3, :3], local.normal), moved.normal, atol=1e-6)
     for k in (0, 69):
-        one = mesh.signed_distances(world[k], pose=poses[k])
-        assert one.distance[0] == moved.distance[k]
+        single = mesh.signed_distances(world[k], pose=poses[k])
+        assert single.distance[0] == moved.distance[k]
 
 
-def test_beyond_the_greatest_distance():
+def test_points_beyond_max_distance():
     mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
     result = mesh.signed_distances([(3, 0, 0), (1.5, 0, 0), (0, 0, 0), (0.9, 0, 0)], max_distance=0.5)
     assert result.distance.round(12).tolist() == [inf, 0.5, -inf, -0.1]
@@ -259,7 +259,7 @@ def test_beyond_the_greatest_distance():
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_beyond_the_greatest_distance_every_shape_is_infinitely_far(name):
+def test_distance_beyond_max_distance_is_infinite_for_every_shape(name):
     body = BODIES[name]
     points = [(0, 0, -2), (0, 0, 7), (0.1, 0.2, -0.1), (0, 0, 1.05)]
     full = body.signed_distances(points)
@@ -308,7 +308,7 @@ def flawed(name: str) -> gk.Mesh:
 
 
 @pytest.mark.parametrize("name", ["flipped", "doubled", "reversed", "stray"])
-def test_winding_is_that_of_the_repaired_surface(rng, name):
+def test_winding_uses_the_repaired_surface(rng, name):
     mesh, box = flawed(name), gk.Box((2, 2, 2))
     assert mesh.repairs
     points = np.vstack([rng.uniform(-1.5, 1.5, (200, 3)), [(-1.2832042, -8.15e-5, 0.73229244)]])
@@ -349,14 +349,14 @@ def test_solid_angles_of_a_spike_keep_their_digits(rng, length, turned, base):
     x = rng.uniform(-1, 1, (200, 2)) * np.array([1, 100])[rng.integers(0, 2, 200), None]
     points = np.column_stack([x, rng.uniform(0.1, 1.1, 200) * length])
     reach, edge = np.abs(x).max(axis=1), 0.5 * (1 - points[:, 2] / length)
-    clear = np.abs(reach - edge) > 1e-13 * length  # the rest is rounding of the corners
+    clear = np.abs(reach - edge) > 1e-13 * length  # nearer points depend on the rounding of the corners
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0] if turned else np.eye(3)
     mesh = gk.Mesh(corners @ turn.T, faces, rounding=0, solid=False)
     inside = mesh.signed_distances(points @ turn.T, sign="winding").inside
     np.testing.assert_array_equal(inside[clear], (reach < edge)[clear])
 
 
-def test_a_stray_triangle_counts_for_points_outside_only():
+def test_stray_triangle_counts_only_for_points_outside():
     box = gk.Box((2, 2, 2)).surface()
     vertices = np.concatenate(
         [box.vertices, [(5, 0, 0), (5, 1, 0), (5, 0, 1), (0.1, 0, 0), (0.1, 0.1, 0), (0.1, 0, 0.1)]]
@@ -372,7 +372,7 @@ def test_a_stray_triangle_counts_for_points_outside_only():
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_points_beyond_the_range_of_lengths_are_named(name):
+def test_points_beyond_the_length_limit_raise(name):
     body = BODIES[name]
     for query in (body.signed_distances, getattr(body, "contains", body.signed_distances)):
         for point in ((1e200, 0, 0), (0, -1.1e50, 0)):
@@ -387,7 +387,7 @@ def test_points_beyond_the_range_of_lengths_are_named(name):
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_point_is_inside_if_its_distance_is_negative(name, rng):
+def test_point_is_inside_if_its_distance_is_negative(name, rng):
     # on the middle of a face, on a diagonal, on an edge, at a corner, and at the centre
     special = [(1, 0.3, 0.2), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 0, 1), (0, 0, 0), (0, 0, -1), (0, 0, 0.5)]
     result = BODIES[name].signed_distances(np.vstack([special, rng.uniform(-1.5, 1.5, (40, 3))]))
@@ -407,7 +407,7 @@ def test_a_point_on_the_surface_of_a_mesh_is_not_inside():
     assert below.distance[0] == pytest.approx(-(2.0**-40))
 
 
-def test_other_shapes(rng):
+def test_other_shapes_match_signed_distance(rng):
     points = rng.uniform(-2, 2, (50, 3))
     inside = 0
     for shape in (
@@ -437,12 +437,12 @@ def test_other_shapes(rng):
         ({"points": np.zeros((3, 3)), "pose": np.tile(np.eye(4), (2, 1, 1))}, "pose has 2 rows and points has 3"),
     ],
 )
-def test_bad_input_is_named(arguments, message):
+def test_invalid_arguments_raise(arguments, message):
     with pytest.raises(ShapeError, match=message):
         SOLIDS["box"].signed_distances(**arguments)
 
 
 @pytest.mark.parametrize("shape", [SOLIDS["box"], gk.Sphere(1.0)])
-def test_no_points(shape):
+def test_empty_input_gives_empty_results(shape):
     result = shape.signed_distances(np.empty((0, 3)))
     assert [field.shape for field in result] == [(0,), (0, 3), (0, 3), (0,), (0,), (0,), (0,)]

@@ -84,8 +84,8 @@ def test_a_ray_from_afar_hits_the_same_triangle(rng, away):
     far = gk.raycast(mesh, targets - (4.0 + away) * directions, directions)
     same = near.hit == far.hit
     assert same.mean() > 0.99
-    both = near.hit & far.hit
-    np.testing.assert_allclose(far.point[both], near.point[both], atol=1e-13 * away + 1e-12)
+    common = near.hit & far.hit
+    np.testing.assert_allclose(far.point[common], near.point[common], atol=1e-13 * away + 1e-12)
 
 
 def test_a_ray_along_the_fold_of_a_fine_strip_hits_it():
@@ -105,14 +105,14 @@ def test_a_ray_along_the_fold_of_a_fine_strip_hits_it():
     np.testing.assert_allclose(hits.point, targets, atol=1e-12)
 
 
-def test_a_limit_is_a_hit_at_its_own_distance():
+def test_ray_limit_includes_a_hit_at_that_distance():
     surface = gk.Box((2, 2, 2)).surface()
     box = gk.Mesh(surface.vertices, surface.faces)
     assert gk.raycast(box, (0, 0, 3), (0, 0, -1), max_distance=2.0).hit
     assert not gk.raycast(box, (0, 0, 3), (0, 0, -1), max_distance=np.nextafter(2.0, 0)).hit
 
 
-def test_every_face_is_in_one_leaf_and_in_its_boxes(rng):
+def test_every_face_is_in_one_leaf_and_within_its_boxes(rng):
     mesh = bumpy(rng)
     tree = wide_tree_of(mesh)
     numbers = tree.numbers[tree.numbers >= 0]
@@ -131,19 +131,19 @@ def test_every_face_is_in_one_leaf_and_in_its_boxes(rng):
             if child >= 0:
                 count += check(child, box[:3], box[3:])
                 continue
-            held = [number for number in tree.numbers[-2 - child] if number >= 0]
-            assert (scaled[held].min(axis=(0, 1)) >= box[:3] - 1e-6).all()
-            assert (scaled[held].max(axis=(0, 1)) <= box[3:] + 1e-6).all()
-            count += len(held)
+            members = [number for number in tree.numbers[-2 - child] if number >= 0]
+            assert (scaled[members].min(axis=(0, 1)) >= box[:3] - 1e-6).all()
+            assert (scaled[members].max(axis=(0, 1)) <= box[3:] + 1e-6).all()
+            count += len(members)
         return count
 
     assert check(0, np.full(3, -1.0), np.full(3, 1.0)) == len(mesh.faces)
 
 
 def near_edges(model, rng, count):
-    """Rays along the surface that pass edges at distances from 1e-8 to 1e-3 of the size.
+    """Return rays along the surface that pass edges at distances from 1e-8 to 1e-3 of the size.
 
-    There float32 often takes a miss for a hit.
+    At these distances float32 often reports a hit for a miss.
     """
     face, k, weight = rng.integers(len(model.faces), size=count), rng.integers(3, size=count), rng.random((count, 1))
     ends = model.vertices[model.faces[face, k]], model.vertices[model.faces[face, (k + 1) % 3]]
@@ -157,7 +157,7 @@ def near_edges(model, rng, count):
 
 
 @pytest.mark.parametrize("model", [trimesh.creation.icosphere(3), trimesh.creation.torus(1.0, 0.3, 48, 24)])
-def test_a_hit_of_float32_that_is_a_miss_hides_no_other(model):
+def test_false_float32_hits_do_not_hide_other_hits(model):
     mesh = gk.Mesh(model.vertices, model.faces)
     starts, ways = near_edges(model, np.random.default_rng(4), 20_000)
     every = gk.raycast(mesh, starts, ways, hits="all")

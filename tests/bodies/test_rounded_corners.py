@@ -1,4 +1,4 @@
-"""A closed mesh whose copies of a corner differ by rounding is a solid, wherever it comes from."""
+"""A closed mesh whose copies of a corner differ by rounding is a solid, from any source."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import pickle
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES, obj, ply_text, stl_binary, stl_text
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.topology import corner_rounding, file_spacing
-from tests.bodies.sentences import REPAIRS
+from tests.bodies.messages import REPAIRS
 
 INSIDE = gk.Sphere(0.1)
 TURN = Rotation.from_rotvec((0.2, 0.4, 0.6)).as_matrix()
 MIDDLE = naive.pose(translation=(0.5, 0.5, 0.5))
-SEPARATE = np.arange(36).reshape(-1, 3)  #: three corners for each triangle, as STL has them
+SEPARATE = np.arange(36).reshape(-1, 3)  #: three corners for each triangle, as in STL files
 
 
 def cube(error, size=1.0, at=(0.0, 0.0, 0.0)):
-    """Return the corners of 12 triangles, one copy of one corner off by an error along x."""
+    """Return the corners of 12 triangles; one copy of one corner is off by an error along x."""
     corners = (size * CORNERS + at)[TRIANGLES].reshape(-1, 3)
     corners[int(np.flatnonzero((corners == at).all(axis=1))[0]), 0] += error
     return corners
@@ -34,7 +34,7 @@ def cube(error, size=1.0, at=(0.0, 0.0, 0.0)):
     [("stl", stl_binary), ("stl", stl_text), ("obj", obj), ("ply", ply_text)],
     ids=["binary stl", "text stl", "obj", "ply"],
 )
-def test_a_cube_whose_corner_differs_by_rounding_is_closed(tmp_path, error, ending, write):
+def test_cube_whose_corner_differs_by_rounding_is_closed(tmp_path, error, ending, write):
     file = tmp_path / f"cube.{ending}"
     if write is stl_text:
         file.write_bytes(stl_text("cube", cube(error), SEPARATE))
@@ -53,7 +53,7 @@ def test_a_cube_whose_corner_differs_by_rounding_is_closed(tmp_path, error, endi
     assert pickle.loads(pickle.dumps(mesh)).is_watertight
 
 
-def test_a_part_with_rounded_corners_holds_a_ball_and_the_report_names_the_repair(tmp_path):
+def test_clash_check_repairs_rounded_corners_and_reports_it(tmp_path):
     file = tmp_path / "cube.stl"
     file.write_bytes(stl_binary(cube(-2.7e-16), SEPARATE))
     ball = gk.Sphere(0.1).surface()
@@ -63,8 +63,8 @@ def test_a_part_with_rounded_corners_holds_a_ball_and_the_report_names_the_repai
     assert_names(report.notes, "cube", REPAIRS["one corner"])
 
 
-def test_a_transform_keeps_how_far_copies_may_be_apart(tmp_path):
-    """A part that is moved from far away to the origin has smaller coordinates, and corners as far apart."""
+def test_transform_keeps_the_rounding_of_corners(tmp_path):
+    """A part moved from far away to the origin has smaller coordinates, but copies of its corners differ as much."""
     file = tmp_path / "cube.stl"
     file.write_bytes(stl_binary(cube(9e-4, 10.0, at=(5000.0, 7000.0, 0.0)), SEPARATE))
     mesh = gk.load(file)
@@ -79,20 +79,20 @@ def test_a_transform_keeps_how_far_copies_may_be_apart(tmp_path):
 
 
 @pytest.mark.parametrize("error", [3e-3, 0.1])
-def test_a_gap_is_no_rounding(error):
+def test_gap_is_not_merged(error):
     mesh = gk.Mesh(cube(error), SEPARATE)
     assert not mesh.is_watertight
     assert mesh.repairs == ()
 
 
-def test_a_slit_in_a_model_of_few_digits_is_no_rounding():
-    """Its numbers have one digit behind the point at 1000, and three at 0.1."""
+def test_slit_in_a_model_of_few_digits_is_not_merged():
+    """The coordinates have one decimal near 1000 and three near 0.1."""
     assert not gk.Mesh(cube(0.125, 1000.5), SEPARATE).is_watertight
     assert not gk.Mesh(cube(0.125, 1000.5) + (0.5, 0.25, 0.125), SEPARATE).is_watertight
 
 
 def test_details_are_not_merged():
-    """Corners of a closed mesh stay apart, however near they are; and a mesh that is no larger than its rounding."""
+    """Near corners of a closed mesh stay separate, and so do those of a mesh no larger than its rounding."""
     slab = gk.Mesh(CORNERS * (1.0, 1.0, 1e-7), TRIANGLES)
     assert slab.repairs == ()
     assert slab.volume == pytest.approx(1e-7)
@@ -103,7 +103,7 @@ def test_details_are_not_merged():
     assert_names(refused.value, "rounding is -0.5", "0 or more")
 
 
-def test_a_rounding_that_would_change_the_shape_is_refused_and_not_reported():
+def test_rounding_that_would_change_the_shape_raises():
     gk.Mesh(CORNERS, TRIANGLES, rounding=9.9e-4)
     for value, rule in ((1e-3, "0.001"), (0.0025, "0.001"), ("a", "0 or more"), (np.nan, "0 or more"), (True, "0 or")):
         with pytest.raises(gk.errors.ShapeError) as refused:
@@ -115,14 +115,14 @@ def test_a_rounding_that_would_change_the_shape_is_refused_and_not_reported():
     assert (home.rounding, home.is_watertight) == (0.0, False)
 
 
-def test_a_rounding_may_be_the_limit_of_a_smaller_part(tmp_path):
-    """What turns or narrows a mesh, or divides it, refuses no rounding that the whole may have."""
+def test_transforms_and_parts_accept_the_rounding_of_the_mesh(tmp_path):
+    """Rotated, narrowed or split meshes raise no error for a rounding that is valid for the whole mesh."""
     mesh = gk.Mesh(CORNERS, TRIANGLES, rounding=9e-4)
     turned = mesh.placed(naive.pose(TURN))
     assert turned.rounding in (0.0, turned._spread)
     assert mesh.scaled((1.0, 0.1, 0.1)).rounding == 9e-4
-    two = gk.Mesh(np.vstack([CORNERS, 5.0 + 0.1 * CORNERS]), np.vstack([TRIANGLES, TRIANGLES + 8]), rounding=9e-4)
-    assert [body.rounding for body in two.bodies()] == [9e-4, 0.0]
+    combined = gk.Mesh(np.vstack([CORNERS, 5.0 + 0.1 * CORNERS]), np.vstack([TRIANGLES, TRIANGLES + 8]), rounding=9e-4)
+    assert [body.rounding for body in combined.bodies()] == [9e-4, 0.0]
 
 
 BALL = gk.Sphere(1).surface(16)
@@ -130,7 +130,7 @@ BALL = gk.Sphere(1).surface(16)
 
 @pytest.mark.parametrize("digits", ["%.6g", "%.7g", "%.6e", "%.3f", "%.5f"])
 def test_every_corner_of_text_may_differ(digits, rng):
-    """Copies of corners that were computed apart in float32 numbers, and rounded once more."""
+    """Copies of corners differ by float32 rounding, and are then rounded to decimals."""
     corners = 14.0 * BALL.vertices[BALL.faces].reshape(-1, 3) + rng.uniform(-50.0, 50.0, 3)
     noisy = corners + rng.uniform(-1.0, 1.0, corners.shape) * np.spacing(np.float32(np.abs(corners).max()))
     mesh = gk.Mesh([[float(digits % x) for x in p] for p in noisy], np.arange(len(corners)).reshape(-1, 3))
@@ -140,7 +140,7 @@ def test_every_corner_of_text_may_differ(digits, rng):
 
 
 def test_every_corner_of_float32_may_differ(rng):
-    """Copies of corners that were turned as float32 numbers, and as float64 numbers rounded after that."""
+    """Copies of corners were rotated as float32 numbers, or as float64 numbers and rounded afterwards."""
     for _ in range(20):
         size, turn = 10.0 ** rng.uniform(-2, 3), naive.random_rotations(rng, 1)[0]
         shift = rng.uniform(-5.0, 5.0, 3) * size * 10.0 ** rng.uniform(0.0, 1.5)
@@ -153,7 +153,7 @@ def test_every_corner_of_float32_may_differ(rng):
         assert len(mesh.bodies()) == 1
 
 
-def test_the_spacing_of_numbers_is_that_of_their_file():
+def test_file_spacing_and_corner_rounding():
     third = np.full((4, 3), 1.0 / 3.0)
     assert file_spacing(np.array([[5000000.0, 0.0, 250.0]])) == 0.0
     assert file_spacing(third) == 0.0

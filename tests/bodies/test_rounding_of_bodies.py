@@ -1,4 +1,4 @@
-"""Answers about bodies that hold only with what rounding may take from them, case by case, against exact values."""
+"""Results for bodies that are valid only if they include the rounding error, compared with exact values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gjk3d.bodies.distance import pair_of
 from gjk3d.poses import IDENTITY, WIDTH, pose_rows, relative
 from gjk3d.shapes import layout
 from tests.bodies import exact_triangles as exact
-from tests.bodies.places import Array, anywhere, at
+from tests.bodies.random_shapes import Array, anywhere, at
 
 CUBE = np.array([(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))], dtype=float)
 SIDES = [(0, 2, 1), (0, 3, 2), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]
@@ -37,8 +37,8 @@ FLAT = corners((-4.0, -4.0, 0.0), (4.0, -4.0, 0.0), (0.0, 4.0, 0.0))
 
 
 @pytest.mark.parametrize("gap", [2.0**-45, -(2.0**-45)])
-def test_a_gap_that_is_less_than_the_noise_counts_as_contact(gap: float) -> None:
-    """Each pair is parted by the normal of the first triangle, that of the second, or two crossing edges alone."""
+def test_gap_below_the_noise_counts_as_contact(gap: float) -> None:
+    """Each pair is separated only by the normal of one of the triangles or by two crossing edges."""
     side = 1.0 if gap > 0.0 else -1.0
     tip = corners((0.0, 0.0, gap), (0.5, 0.25, gap + side), (-0.5, 0.25, gap + side))
     ridge = corners((0.0, -1.0, gap), (0.0, 1.0, gap), (0.0, 0.0, gap + side))
@@ -49,8 +49,8 @@ def test_a_gap_that_is_less_than_the_noise_counts_as_contact(gap: float) -> None
         assert triangles.triangles_meet(p, q, 2.0**-43)
 
 
-def test_any_two_points_of_two_triangles_prove_no_more_than_their_distance() -> None:
-    """The way between two points is up to a thousandth askew, so it is longer than the distance, which is 1."""
+def test_gap_proven_by_two_points_is_at_most_the_distance() -> None:
+    """The vector between the points is tilted by up to a thousandth, so it is longer than the distance, which is 1."""
     size = 2.0**-10
     low = corners((0.0, 0.0, 0.0), (size, 0.0, 0.0), (0.0, size, 0.0))
     high = corners((0.0, 0.0, 1.0), (size, 0.0, 1.0), (0.0, size, 1.0))
@@ -60,13 +60,13 @@ def test_any_two_points_of_two_triangles_prove_no_more_than_their_distance() -> 
         assert 1.0 - 1e-5 < triangles.proven_square(way, square, low, high) <= 1.0
 
 
-def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> None:
-    """The pair looked at first is truly the nearest; the second is nearer than its rounded nearest points are."""
+def test_rounded_distances_do_not_raise_the_proven_gap() -> None:
+    """The first pair is the nearest; the second is nearer than the rounded distance of the first."""
     for seed in (2, 9, 15, 20, 22, 31):
         rng = np.random.default_rng(seed)
         face = rng.uniform(1, 2, (3, 3))
         up = np.cross(face[1] - face[0], face[2] - face[0])
-        # sums by elements: BLAS rounds in another way on another processor, and the seeds would have to change
+        # sums by elements, as BLAS rounds differently on other processors, which would invalidate the seeds
         up /= np.sqrt((up * up).sum())
         tip = (rng.dirichlet([1, 1, 1])[:, None] * face).sum(axis=0) + 1e-12 * up
         needle = np.array([tip, tip + up + 0.3 * rng.normal(size=3), tip + up + 0.3 * rng.normal(size=3)])
@@ -92,8 +92,8 @@ def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> No
 
 
 @pytest.mark.parametrize("less", [2.0**-42, 2.0**-41])
-def test_the_lower_bound_covers_a_part_that_is_skipped_as_no_nearer(less: float) -> None:
-    """The ball is compared first, as a corner of its box is nearest; the cube's corner is nearer by a few roundings."""
+def test_lower_bound_covers_a_skipped_part(less: float) -> None:
+    """The ball is compared first, as its box is nearest; the cube's corner is nearer by a few roundings."""
     turn = Rotation.from_euler("xy", [45, 30], degrees=True).as_matrix()
     height = 1.0 - less - (CUBE @ turn.T)[:, 2].min() / 2
     parts = [(gk.Sphere(0.5), at(*turn.T @ (-2.0, 0.0, 1.5))), (gk.Box((1, 1, 1)), at(*turn.T @ (2.0, 0.0, height)))]
@@ -103,34 +103,34 @@ def test_the_lower_bound_covers_a_part_that_is_skipped_as_no_nearer(less: float)
 
 
 @pytest.mark.parametrize("more", [2.0**-31, 2.0**-32, 2.0**-34])
-def test_a_gap_that_is_a_hair_wider_than_the_margin_is_no_collision(more: float) -> None:
-    """Nearer to the margin than a tight distance is wide, the boolean is that of the distance."""
+def test_gap_slightly_wider_than_the_margin_does_not_collide(more: float) -> None:
+    """The gap differs from the margin by less than the width of the bounds, so the boolean follows the distance."""
     body = gk.Compound([(gk.Box((1.0, 1.0, 1.0)), at(0.0, 0.0, 0.0)), (gk.Box((1.0, 1.0, 1.0)), at(3.0, 0.0, 0.0))])
     for shape in (gk.Box((1.0, 1.0, 1.0)), gk.Sphere(0.5), gk.Cylinder(0.5, 1.0)):
         assert not gk.collide(body, shape, None, at(0.0, 0.0, 1.25 + more), margin=0.25)
         assert gk.collide(body, shape, None, at(0.0, 0.0, 1.25 - more), margin=0.25)
 
 
-def test_a_mesh_inside_a_closed_mesh_collides_with_it_at_any_poses() -> None:
-    """The surfaces are apart: only a point of the inner mesh, in the frame of the outer one, decides."""
+def test_mesh_inside_a_closed_mesh_collides_at_any_poses() -> None:
+    """The surfaces are separated: only a point of the inner mesh, in the frame of the outer one, decides."""
     shell, inner = gk.Mesh(CUBE + (5.0, 0.0, 0.0), SIDES + TOP), gk.Mesh(0.125 * CUBE, SIDES + TOP)
     for seed in range(6):
         rng = np.random.default_rng(seed)
         place = anywhere(rng, 3.0)
-        held = place @ at(5.5, -0.25, 0.625, rotation=Rotation.random(rng=rng))
+        contained = place @ at(5.5, -0.25, 0.625, rotation=Rotation.random(rng=rng))
         beyond = place @ at(5.5, -0.25, 1.625, rotation=Rotation.random(rng=rng))
         assert not gk.collide(shell, inner, place, beyond)
-        for a, b, pose_a, pose_b in ((shell, inner, place, held), (inner, shell, held, place)):
+        for a, b, pose_a, pose_b in ((shell, inner, place, contained), (inner, shell, contained, place)):
             assert gk.collide(a, b, pose_a, pose_b)
             common = gk.distance(a, b, pose_a, pose_b).point_a
-            assert gk.distance(inner, gk.Point(common), held).distance < 1e-12
+            assert gk.distance(inner, gk.Point(common), contained).distance < 1e-12
 
 
 # depth --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_dent_of_a_cube_is_not_part_of_the_proven_depth() -> None:
-    """The tip of a cone in the dent needs to rise less, by the dent, than the cube's hull asks for."""
+def test_proven_depth_excludes_a_dent_of_a_cube() -> None:
+    """The translation for the tip of a cone in the dent is shorter, by the dent, than that for the cube's hull."""
     dent = 1e-8
     lid = [(4, 5, 8), (5, 6, 8), (6, 7, 8), (7, 4, 8)]
     cube = gk.Mesh(np.concatenate([CUBE, [(0.0, 0.0, 1.0 - dent)]]), SIDES + lid)
@@ -144,8 +144,8 @@ def test_a_dent_of_a_cube_is_not_part_of_the_proven_depth() -> None:
 
 
 @pytest.mark.parametrize("gap", [2.0**-47 * k for k in (20, 24, 28, 32, 36)])
-def test_a_contact_that_floats_cannot_resolve_is_never_reported_as_free(gap: float) -> None:
-    """A pole swings over a plate, closer than floats can tell, and its tip goes into the plate a moment later."""
+def test_contact_below_float_resolution_is_not_reported_as_free(gap: float) -> None:
+    """A pole swings over a plate, closer than floats can resolve, and its tip enters the plate a moment later."""
     plate = gk.Mesh([(-3.0, -3.0, 0.0), (3.0, -3.0, 0.0), (0.0, 4.0, 0.0)], [(0, 1, 2)], solid=False)
     pole, arm = gk.Segment((0.0, 0.0, 0.0), (0.0, 0.0, 2.0)), 2.0**-10
     swing = gk.Motion(at(0.0, 0.0, gap), angular=(0.0, 1.0, 0.0), center=(0.0, 0.0, -arm))
@@ -165,13 +165,13 @@ def exact_dot(a: Any, b: Any) -> Fraction:
 
 
 def exactly_placed(row: Array, point: Any) -> list[Fraction]:
-    """Return where a pose row puts a point."""
+    """Return the exact position of a point at a pose row."""
     lines = row[:9].reshape(3, 3).tolist()
     return [exact_dot(line, point) + Fraction(x) for line, x in zip(lines, row[9:12].tolist(), strict=True)]
 
 
 def far_point(rng: np.random.Generator) -> tuple[Array, Array, list[Fraction]]:
-    """Return a point far out in its frame, a pose that brings it near the world's origin, and where exactly that is."""
+    """Return a point far from its frame's origin, a pose that brings it near the world's, and its exact position."""
     local = FAR * rng.normal(size=3)
     pose = at(0.0, 0.0, 0.0, rotation=Rotation.random(rng=rng))
     pose[:3, 3] = -pose[:3, :3] @ local
@@ -182,20 +182,27 @@ def exact_square(place: list[Fraction], point: Array) -> Fraction:
     return sum((p - Fraction(x)) ** 2 for p, x in zip(place, point.tolist(), strict=True))
 
 
-def test_the_distance_of_a_far_part_is_bounded_exactly() -> None:
-    """What is near in the world is computed in the body's frame, where a float is 2e-10 wide."""
+def test_distance_of_a_far_part_has_exact_bounds() -> None:
+    """A position near the world's origin is computed in the body's frame, where the spacing of floats is 2e-10."""
     for seed in range(30):
         rng = np.random.default_rng(seed)
         local, pose, place = far_point(rng)
         point = rng.normal(size=3) * 2.0**-8
-        square, cloud, other = exact_square(place, point), gk.PointCloud([local], 0.0), at(*point)
-        rows = relative(pose_rows(pose)[0][0], pose_rows(other)[0][0])
+        square, cloud, point_pose = exact_square(place, point), gk.PointCloud([local], 0.0), at(*point)
+        rows = relative(pose_rows(pose)[0][0], pose_rows(point_pose)[0][0])
         pair = pair_of(cloud, gk.Point(), rows)
         most = float(np.nextafter(np.sqrt(float(square)), np.inf))
         assert square <= Fraction(most) ** 2
-        for result in (gk.distance(cloud, gk.Point(), pose, other), pair.nearest(), pair._nearest_of_lists(np.inf)):
+        for result in (
+            gk.distance(cloud, gk.Point(), pose, point_pose),
+            pair.nearest(),
+            pair._nearest_of_lists(np.inf),
+        ):
             assert Fraction(result.lower) ** 2 <= square <= Fraction(result.upper) ** 2
-        for within in (gk.distance(cloud, gk.Point(), pose, other, max_distance=most), pair._nearest_of_lists(most)):
+        for within in (
+            gk.distance(cloud, gk.Point(), pose, point_pose, max_distance=most),
+            pair._nearest_of_lists(most),
+        ):
             assert Fraction(within.lower) ** 2 <= square
 
 
@@ -212,7 +219,7 @@ def test_far_balls_that_overlap_by_less_than_rounding_collide() -> None:
     assert overlaps > 15
 
 
-def test_the_height_of_a_far_part_over_a_half_space_is_bounded_exactly() -> None:
+def test_height_of_a_far_part_over_a_half_space_has_exact_bounds() -> None:
     below = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -231,7 +238,7 @@ def test_the_height_of_a_far_part_over_a_half_space_is_bounded_exactly() -> None
 @pytest.mark.parametrize(
     ("query", "height"), [(gk.signed_distance, 0.0), (gk.signed_distance, 2.0**-8), (gk.distance, 2.0**-8)]
 )
-def test_the_distance_of_a_far_part_from_a_plane_is_bounded_exactly(query: Any, height: float) -> None:
+def test_distance_of_a_far_part_from_a_plane_has_exact_bounds(query: Any, height: float) -> None:
     for seed in range(30):
         rng = np.random.default_rng(seed)
         local, pose, _ = far_point(rng)
@@ -246,8 +253,8 @@ def test_the_distance_of_a_far_part_from_a_plane_is_bounded_exactly(query: Any, 
 
 
 @pytest.mark.parametrize("query", [gk.signed_distance, gk.distance])
-def test_the_distance_of_a_body_from_a_far_part_of_a_plane_is_bounded_exactly(query: Any) -> None:
-    """The body is small and about its own origin; the plane's pose and the place on the plane are far."""
+def test_distance_from_a_far_part_of_a_plane_has_exact_bounds(query: Any) -> None:
+    """The body is small and at its own origin; the plane's pose and the position on the plane are far."""
     cloud = gk.PointCloud([(0.0, 0.0, 0.0)], 0.0)
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -267,26 +274,28 @@ def test_the_distance_of_a_body_from_a_far_part_of_a_plane_is_bounded_exactly(qu
 
 
 @pytest.mark.parametrize("kind", ["mesh", "cloud"])
-def test_a_translation_past_the_hulls_or_the_boxes_separates_exactly(kind: str) -> None:
-    """Its length has the rounding of the far corners and of the pose on top."""
+def test_translation_past_hulls_or_boxes_separates_exactly(kind: str) -> None:
+    """Its length includes the rounding of the far corners and of the pose."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         local, pose, _ = far_point(rng)
-        other = gk.Mesh(local + CUBE, SIDES + TOP)
+        far_mesh = gk.Mesh(local + CUBE, SIDES + TOP)
         body: Any = gk.Mesh(CUBE, SIDES + TOP) if kind == "mesh" else gk.PointCloud(CUBE, 0.0)
-        first, second = body._as_parts(), other._as_parts()
+        first, second = body._as_parts(), far_mesh._as_parts()
         row = pose_rows(pose)[0]
         out = np.empty((1, STATE))
         hulls = outer_translations(first, second, row, out)
         assert hulls is not None
         normal = out[0, NORMAL : NORMAL + 3].tolist()
         top = max(exact_dot(normal, point) for point in CUBE.tolist())
-        bottom = min(exact_dot(normal, exactly_placed(row[0], point)) for point in np.asarray(other.vertices).tolist())
+        bottom = min(
+            exact_dot(normal, exactly_placed(row[0], point)) for point in np.asarray(far_mesh.vertices).tolist()
+        )
         assert top <= bottom + Fraction(out[0, MOST]) * exact_dot(normal, normal)
 
 
 def far_tip(rng: np.random.Generator, height: float) -> tuple[gk.Mesh, Array, Fraction]:
-    """Return a triangle, and a pose that puts one corner at about a height over the xy plane; the exact height."""
+    """Return a triangle, a pose that puts a corner at about a height over the xy plane, and the exact height."""
     local, pose, _ = far_point(rng)
     turn = pose[:3, :3]
     corners = np.array([local, local + turn.T @ (0.1, 0.2, 1.0), local + turn.T @ (-0.2, 0.1, 1.0)])
@@ -298,7 +307,7 @@ def far_tip(rng: np.random.Generator, height: float) -> tuple[gk.Mesh, Array, Fr
 FLOOR = gk.Mesh(np.array(FLAT), [(0, 1, 2)], solid=False)
 
 
-def test_the_distance_of_a_mesh_far_from_its_origin_is_bounded_exactly() -> None:
+def test_distance_of_a_mesh_far_from_its_origin_has_exact_bounds() -> None:
     for seed in range(20):
         tip, pose, height = far_tip(np.random.default_rng(seed), 2.0**-8)
         m = relative(pose_rows(np.eye(4))[0][0], pose_rows(pose)[0][0])
@@ -306,7 +315,7 @@ def test_the_distance_of_a_mesh_far_from_its_origin_is_bounded_exactly() -> None
             assert Fraction(result.lower) <= height <= Fraction(result.upper)
 
 
-def test_a_mesh_that_reaches_through_by_less_than_rounding_collides() -> None:
+def test_mesh_that_overlaps_by_less_than_rounding_collides() -> None:
     below = 0
     for seed in range(60):
         tip, pose, height = far_tip(np.random.default_rng(seed), 0.0)
@@ -320,7 +329,7 @@ def test_a_mesh_that_reaches_through_by_less_than_rounding_collides() -> None:
 
 
 def exactly_within(box: Array, point: list[Fraction], rim: Fraction) -> bool:
-    """Tell whether a ball about a point is within a tree's box, grown by the rim of the tree."""
+    """Return whether a ball about a point is within a tree's box, grown by the rim of the tree."""
     for k in range(3):
         axis = box[6 + 3 * k : 9 + 3 * k].tolist()
         off = exact_dot(axis, point) - exact_dot(axis, box[:3].tolist())
@@ -330,7 +339,7 @@ def exactly_within(box: Array, point: list[Fraction], rim: Fraction) -> bool:
 
 
 def below_nodes(links: Any) -> list[list[int]]:
-    """Return the places of the parts below each node."""
+    """Return the indices of the parts below each node."""
     parts = [list(range(first, first + some)) for _, first, some in links.tolist()]
     for node in range(len(links) - 1, -1, -1):
         child = links[node, 0]
@@ -340,7 +349,7 @@ def below_nodes(links: Any) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
-def test_every_box_of_a_mesh_holds_its_corners_exactly(far: float) -> None:
+def test_every_box_of_a_mesh_contains_its_corners_exactly(far: float) -> None:
     rng = np.random.default_rng(7)
     corners = far + rng.uniform(-1, 1, (20, 1, 3)) + 0.3 * rng.normal(size=(20, 3, 3))
     tree = gk.Mesh(corners.reshape(-1, 3), np.arange(60).reshape(-1, 3), solid=False)._as_parts().tree
@@ -359,7 +368,7 @@ def some_body(kind: str) -> Any:
         "voxels": lambda: gk.VoxelGrid(rng.random((5, 4, 3)) < 0.5, 0.3, rng.uniform(0.5, 1.5, 3)),
         "plates": lambda: gk.Shell(mesh, 0.1),
         "ground": lambda: gk.HeightField(rng.uniform(-0.3, 0.7, (6, 5)), (0.3, 0.7), (-1.1, 0.2), bottom=-1.3),
-        # sides of parts are near 0, where the origin cancels the rest
+        # sides of parts are near 0, where the origin and the local coordinates cancel
         "cloud across 0": lambda: gk.PointCloud(0.3 * rng.integers(-1, 2, (30, 3)), 0.3),
         "voxels across 0": lambda: gk.VoxelGrid(rng.random((60, 4, 3)) < 0.8, 0.3, -0.3 * np.array((57, 2, 1))),
         "long voxels at 0": lambda: gk.VoxelGrid(np.pad(np.ones((2, 2, 90)), ((1, 0),) * 3), 0.3, (-0.3, -0.3, -0.3)),
@@ -371,8 +380,8 @@ def some_body(kind: str) -> Any:
     "kind",
     ["cloud", "voxels", "plates", "ground", "cloud across 0", "voxels across 0", "long voxels at 0", "ground across 0"],
 )
-def test_every_box_of_a_body_holds_its_parts_exactly(kind: str) -> None:
-    """A part is its local corners about a middle, both rounded: their exact sums are not the corners it is made of."""
+def test_every_box_of_a_body_contains_its_parts_exactly(kind: str) -> None:
+    """Local corners and the middle of a part are rounded, so their exact sums differ from the given corners."""
     parts = some_body(kind)._as_parts()
     boxes, links, rim = parts.given.boxes, parts.given.links, Fraction(parts.given.rim)
     every = np.arange(parts.count)
@@ -393,8 +402,8 @@ def test_every_box_of_a_body_holds_its_parts_exactly(kind: str) -> None:
                 assert point[axis] + radius <= Fraction(spans[k, 3 + axis])
 
 
-def test_a_straight_box_holds_what_it_is_made_of_exactly() -> None:
-    """Its middle and its half widths are rounded, far from the origin by more than the widths are."""
+def test_axis_aligned_box_contains_its_spans_exactly() -> None:
+    """The middle and the half widths are rounded, and the box is farther from the origin than it is wide."""
     rng = np.random.default_rng(4)
     for _ in range(30):
         low = 1e6 * rng.normal(size=(3, 3))
@@ -406,7 +415,7 @@ def test_a_straight_box_holds_what_it_is_made_of_exactly() -> None:
 
 
 @pytest.mark.parametrize("kind", ["mesh", "cloud", "voxels", "plates", "ground"])
-def test_every_box_at_a_pose_holds_its_part_exactly(kind: str) -> None:
+def test_every_box_at_a_pose_contains_its_part_exactly(kind: str) -> None:
     parts = some_body(kind)._as_parts()
     every = np.arange(parts.count)
     row = pose_rows(at(FAR, -FAR / 3, 5.0, rotation=Rotation.from_rotvec((0.3, -0.4, 0.5))))[0][0]
@@ -423,7 +432,7 @@ def test_every_box_at_a_pose_holds_its_part_exactly(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["mesh", "ground"])
-def test_the_reach_of_an_unpacked_part_covers_its_corners_exactly(kind: str) -> None:
+def test_radius_of_an_unpacked_part_covers_its_corners_exactly(kind: str) -> None:
     parts = some_body(kind)._as_parts()
     floats, row = np.zeros(base.WIDEST), np.zeros(WIDTH)
     for k in range(parts.count):

@@ -1,4 +1,4 @@
-"""Faces of one mesh that intersect, against a twin that clips polygons in rational numbers."""
+"""Faces of one mesh that intersect, compared with a reference that clips polygons in rational numbers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def clipped(polygon, n, corner):
     """Return the part of a polygon where n . (x - corner) >= 0."""
     out = []
     heights = [dot(n, sub(p, corner)) for p in polygon]
-    for k, (p, here) in enumerate(zip(polygon, heights, strict=True)):
-        q, there = polygon[(k + 1) % len(polygon)], heights[(k + 1) % len(polygon)]
-        if here >= 0:
+    for k, (p, height) in enumerate(zip(polygon, heights, strict=True)):
+        q, next_height = polygon[(k + 1) % len(polygon)], heights[(k + 1) % len(polygon)]
+        if height >= 0:
             out.append(p)
-        if here * there < 0:
-            s = here / (here - there)
+        if height * next_height < 0:
+            s = height / (height - next_height)
             out.append(tuple(a + s * (b - a) for a, b in zip(p, q, strict=True)))
     return out
 
 
 def folded(f, g):
-    """Tell whether two triangles intersect beyond what they share. One of them has an area."""
+    """Return whether two triangles, one of which has an area, intersect beyond their shared corners and edges."""
     f, g = [vec(p) for p in f], [vec(p) for p in g]
     if not any(cross(sub(g[1], g[0]), sub(g[2], g[0]))):
         f, g = g, f
@@ -52,13 +52,13 @@ def folded(f, g):
     return not all(map(is_shared, polygon))
 
 
-def twin(vertices, faces):
+def reference_pairs(vertices, faces):
     corners = np.asarray(vertices, dtype=float)[np.asarray(faces)]
     pairs = itertools.combinations(range(len(faces)), 2)
     return [[i, j] for i, j in pairs if folded(corners[i], corners[j])]
 
 
-def answer(vertices, faces):
+def intersecting_pairs(vertices, faces):
     return gk.Mesh(vertices, faces, rounding=0.0).self_intersections().tolist()
 
 
@@ -69,7 +69,7 @@ def has_area(face):
 
 @st.composite
 def soups(draw, most=3):
-    """Triangles on a small lattice that share corners, edges, planes and lines, at any scale and turn."""
+    """Draw triangles on a small lattice that share corners, edges, planes and lines, at any scale and rotation."""
     count = draw(st.integers(3, 7))
     coordinate = st.integers(0, most).map(float)
     vertices = np.array([[draw(coordinate) for _ in range(3)] for _ in range(count)])
@@ -87,12 +87,12 @@ def soups(draw, most=3):
 
 
 @given(soups())
-def test_pairs_are_those_of_the_twin(soup):
+def test_pairs_match_the_reference(soup):
     vertices, faces = soup
     solid = [face for face in faces if has_area(vertices[face])]
     for some in (solid, [*solid[:1], *faces[:1]]):
         if some and has_area(vertices[some[0]]):
-            assert answer(vertices, some) == twin(vertices, some)
+            assert intersecting_pairs(vertices, some) == reference_pairs(vertices, some)
 
 
 @given(soups(most=20))
@@ -100,7 +100,7 @@ def test_pairs_of_triangles_in_general_position(soup):
     vertices, faces = soup
     solid = [face for face in faces if has_area(vertices[face])]
     if solid:
-        assert answer(vertices, solid) == twin(vertices, solid)
+        assert intersecting_pairs(vertices, solid) == reference_pairs(vertices, solid)
 
 
 FLAT = [(0, 0, 0), (4, 0, 0), (0, 4, 0), (4, 4, 0)]
@@ -116,7 +116,7 @@ FLAT = [(0, 0, 0), (4, 0, 0), (0, 4, 0), (4, 4, 0)]
         (FLAT, [(0, 1, 2), (1, 2, 0)], [[0, 1]]),
         ([*FLAT, (1, 1, 0), (1, 1, 1), (2, 1, 1)], [(0, 1, 2), (4, 5, 6)], [[0, 1]]),  # a corner in a face
         ([*FLAT, (2, 0, 0), (2, -1, 1), (2, -1, 0)], [(0, 1, 2), (4, 5, 6)], [[0, 1]]),  # on an edge
-        ([*FLAT, (-1, 0, 0), (0, -1, 0)], [(0, 1, 2), (0, 4, 5)], []),  # a corner in common
+        ([*FLAT, (-1, 0, 0), (0, -1, 0)], [(0, 1, 2), (0, 4, 5)], []),  # a common corner
         ([*FLAT, (9, 9, 0), (8, 9, 0)], [(0, 1, 2), (0, 4, 5)], [[0, 1]]),
         ([*FLAT, (2, 0, 0), (3, 0, 0)], [(0, 1, 2), (0, 4, 1), (4, 5, 5)], [[0, 2], [1, 2]]),  # without an area
     ],
@@ -126,12 +126,12 @@ def test_known_pairs(vertices, faces, found, scale):
     vertices = np.array(vertices, dtype=float) * scale
     for shift in itertools.product(range(3), repeat=2):
         turned = [(*face[shift[k % 2] :], *face[: shift[k % 2]]) for k, face in enumerate(faces)]
-        assert answer(vertices, turned) == found
-        copies = vertices[np.array(turned)].reshape(-1, 3)  # as in a file of STL
-        assert answer(copies, np.arange(len(copies)).reshape(-1, 3)) == found
+        assert intersecting_pairs(vertices, turned) == found
+        copies = vertices[np.array(turned)].reshape(-1, 3)  # as in an STL file
+        assert intersecting_pairs(copies, np.arange(len(copies)).reshape(-1, 3)) == found
 
 
-def test_closed_surfaces_have_none_and_two_that_cross_have_those_of_a_pair():
+def test_self_intersections_of_closed_and_crossing_surfaces():
     for shape in (
         gk.Sphere(1),
         gk.Box((1, 2, 3)),
@@ -140,20 +140,22 @@ def test_closed_surfaces_have_none_and_two_that_cross_have_those_of_a_pair():
     ):
         surface = shape.surface()
         for turn in (np.identity(3), Rotation.random(random_state=4).as_matrix()):
-            assert not answer(surface.vertices @ turn, surface.faces)
+            assert not intersecting_pairs(surface.vertices @ turn, surface.faces)
     ball = gk.Sphere(1).surface()
-    one, two = gk.Mesh(ball.vertices, ball.faces), gk.Mesh(ball.vertices + (0.71, 0.13, 0.07), ball.faces)
-    both = gk.Mesh(np.vstack([one.vertices, two.vertices]), np.vstack([one.faces, two.faces + len(one.vertices)]))
-    pairs = both.self_intersections()
-    assert pairs.tolist() == (gk.meeting_faces(one, two) + (0, len(one.faces))).tolist()
+    first, second = gk.Mesh(ball.vertices, ball.faces), gk.Mesh(ball.vertices + (0.71, 0.13, 0.07), ball.faces)
+    joined = gk.Mesh(
+        np.vstack([first.vertices, second.vertices]), np.vstack([first.faces, second.faces + len(first.vertices)])
+    )
+    pairs = joined.self_intersections()
+    assert pairs.tolist() == (gk.meeting_faces(first, second) + (0, len(first.faces))).tolist()
     assert not pairs.flags.writeable
-    assert both.self_intersections() is pairs
-    assert copy.deepcopy(both).self_intersections() is pairs
+    assert joined.self_intersections() is pairs
+    assert copy.deepcopy(joined).self_intersections() is pairs
 
 
-def test_a_mesh_on_itself_has_each_face_and_its_copy():
+def test_doubled_mesh_pairs_each_face_with_its_copy():
     ball = gk.Sphere(1).surface(8)
-    pairs = answer(np.vstack([ball.vertices] * 2), np.vstack([ball.faces, ball.faces + len(ball.vertices)]))
+    pairs = intersecting_pairs(np.vstack([ball.vertices] * 2), np.vstack([ball.faces, ball.faces + len(ball.vertices)]))
     assert pairs == [[k, len(ball.faces) + k] for k in range(len(ball.faces))]
 
 
@@ -168,19 +170,19 @@ def test_copies_of_a_corner_that_differ_by_rounding_are_one_corner():
 
 
 def test_floats_decide_nearly_all_pairs(monkeypatch):
-    asked = []
+    exact_calls = []
     decide = method._intersect
-    monkeypatch.setattr(method, "_intersect", lambda *pair: asked.append(pair) or decide(*pair))
+    monkeypatch.setattr(method, "_intersect", lambda *pair: exact_calls.append(pair) or decide(*pair))
     box = gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])
     for mesh in (box, gk.Mesh(*gk.Sphere(1).surface()[:2])):
         vertices = mesh.vertices @ Rotation.random(random_state=5).as_matrix()
-        assert not answer(vertices, mesh.faces)
+        assert not intersecting_pairs(vertices, mesh.faces)
     line = np.linspace(0, 1, 12)
     x, y = np.meshgrid(line, line)
     grid = np.column_stack([x.ravel(), y.ravel(), 0 * x.ravel()]) @ Rotation.random(random_state=6).as_matrix()
     k = (np.arange(11)[:, None] * 12 + np.arange(11)).ravel()
-    assert not answer(grid, np.vstack([np.c_[k, k + 1, k + 12], np.c_[k + 1, k + 13, k + 12]]))
-    assert len(asked) < 20
+    assert not intersecting_pairs(grid, np.vstack([np.c_[k, k + 1, k + 12], np.c_[k + 1, k + 13, k + 12]]))
+    assert len(exact_calls) < 20
 
 
 def test_clash_notes_a_part_that_intersects_itself():
@@ -191,7 +193,7 @@ def test_clash_notes_a_part_that_intersects_itself():
     assert [note for note in notes if "intersect each other" in note] == [
         "crossed: faces intersect each other: Mesh.self_intersections() lists them"
     ]
-    # with more pairs than are looked at first
+    # more pairs than the first search examines
     ball = gk.Sphere(1).surface(128)
     twice = gk.Mesh(np.vstack([ball.vertices] * 2), np.vstack([ball.faces, ball.faces + len(ball.vertices)]))
     assert method.intersects_itself(twice)

@@ -1,4 +1,4 @@
-"""`separating_axis` of what is not convex: the plane that it names is looked at point by point."""
+"""`separating_axis` of non-convex bodies: the plane in the result is checked against every point."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
 from gjk3d.results import Status
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, Known
-from tests.bodies.places import anywhere, at
+from tests.bodies.random_shapes import anywhere, at
 
 BOX = Known(gk.Box((1, 1, 1)), [CUBE])
 SHARP = {
@@ -25,7 +25,7 @@ SHARP = {
 
 @pytest.mark.parametrize("one", SHARP)
 @pytest.mark.parametrize("other", SHARP)
-def test_the_plane_has_all_of_both_on_its_sides(one: str, other: str) -> None:
+def test_plane_has_the_bodies_on_opposite_sides(one: str, other: str) -> None:
     a, b = SHARP[one], SHARP[other]
     rng = np.random.default_rng(3)
     parted = 0
@@ -53,7 +53,7 @@ def test_the_plane_has_all_of_both_on_its_sides(one: str, other: str) -> None:
     seed=st.integers(0, 2**32 - 1), kinds=st.tuples(*[st.sampled_from(["mesh", "compound", "voxels"])] * 2),
     exponent=st.sampled_from([0, -9, 9, -40, 40]), far=st.sampled_from([0.0, 1e3]),
 )  # fmt: skip
-def test_of_any_size_anywhere(seed: int, kinds: tuple[str, str], exponent: int, far: float) -> None:
+def test_separating_axis_at_any_size_and_position(seed: int, kinds: tuple[str, str], exponent: int, far: float) -> None:
     rng, size = np.random.default_rng(seed), 10.0**exponent
     a, b = (every_kind.BOUNDED[kind](seed + k, size) for k, kind in enumerate(kinds))
     pose_a, pose_b = anywhere(rng, 1.0), anywhere(rng, 1.0)
@@ -73,7 +73,7 @@ def test_of_any_size_anywhere(seed: int, kinds: tuple[str, str], exponent: int, 
     assert axis.gap > axis.error >= 0.0
 
 
-def test_stacks_and_what_has_no_plane() -> None:
+def test_stacks_and_pairs_without_a_separating_plane() -> None:
     solid = every_kind.closed().body
     poses = np.stack([at(3, 0, 0), at(0, 4, 1), at(0, 0, -7)])
     axes = gk.separating_axis(solid, gk.Box((1, 1, 1)), None, poses)
@@ -83,7 +83,7 @@ def test_stacks_and_what_has_no_plane() -> None:
     with pytest.raises(UnsupportedPair) as caught:
         gk.separating_axis(solid, gk.Box((1, 1, 1)), None, poses)
     assert_names(caught.value, "row 2 of 3", "gap -0.5", "signed_distance")
-    nook = gk.Box((0.5, 0.5, 0.5))  # in the corner of the L, apart from it and in its hull
+    nook = gk.Box((0.5, 0.5, 0.5))  # in the corner of the L: separated from it, but inside its hull
     assert gk.distance(solid, nook, None, at(1.4, 1.4, 0.5)).distance == pytest.approx(0.15)
     with pytest.raises(UnsupportedPair) as caught:
         gk.separating_axis(solid, nook, None, at(1.4, 1.4, 0.5))

@@ -1,4 +1,4 @@
-"""Shapes that a body meets by turns: one call gives of each the very bits that it gives alone."""
+"""One call for a body and a list of shapes gives the same bits as a call for each shape."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ SHAPES = (
     gk.Triangle(_RNG.normal(size=(3, 3)) * 0.4),
     gk.MinkowskiSum(gk.Box((0.3, 0.3, 0.3)), gk.Cylinder(0.1, 0.2)),
 )
-_EACH = 6
+_ROWS_PER_SHAPE = 6
 
 
-def question(kind: str) -> tuple[Any, ShapeList, Array, Rows]:
-    """Return a body, a shelf, and of both at some poses, by turns."""
+def scenario(kind: str) -> tuple[Any, ShapeList, Array, Rows]:
+    """Return a body, a list of shapes, the shape of each row, and poses of both."""
     rng = np.random.default_rng(3)
-    count = _EACH * len(SHAPES)
+    count = _ROWS_PER_SHAPE * len(SHAPES)
     poses = np.tile(np.eye(4), (2, count, 1, 1))
     poses[..., :3, :3] = Rotation.random(2 * count, rng=rng).as_matrix().reshape(2, count, 3, 3)
     poses[1, :, :3, 3] = poses[0, :, :3, 3] + rng.normal(size=(count, 3)) * 0.4
@@ -54,50 +54,52 @@ def question(kind: str) -> tuple[Any, ShapeList, Array, Rows]:
 
 
 def collide_each(body: Any, which: Ints, rows: Rows, margin: float) -> Bools:
-    """Return in which rows a body and one of the shapes collide, by one call of the engine for all."""
+    """Return in which rows a body and the shape of the row collide, by one call of the engine."""
     store = ShapeStore([body, *SHAPES])
     pairs = np.column_stack([np.zeros(rows.total, dtype=np.int64), which + 1])
     at = np.arange(2 * rows.total).reshape(2, -1).T
     return store.collide(pairs, store.table(pairs, at), np.concatenate([rows.a, rows.b]), margin)
 
 
-def by_row(found: list[Touching]) -> dict[int, list[list[float]]]:
-    told = {}
-    for some in found:
+def by_row(touchings: list[Touching]) -> dict[int, list[list[float]]]:
+    result = {}
+    for some in touchings:
         for which, points in zip(some.which, np.split(some.points, np.cumsum(some.counts)[:-1]), strict=True):
-            told[int(which)] = points.tolist()
-    return told
+            result[int(which)] = points.tolist()
+    return result
 
 
 @pytest.mark.parametrize("kind", BODIES)
 @pytest.mark.parametrize("margin", [0.0, 0.05])
-def test_booleans_are_those_of_each_alone(kind: str, margin: float) -> None:
-    body, _, each, rows = question(kind)
-    told = collide_each(body, each, rows, margin)
-    assert 0 < told.sum() < len(told)
+def test_booleans_equal_single_calls(kind: str, margin: float) -> None:
+    body, _, shape_index, rows = scenario(kind)
+    hits = collide_each(body, shape_index, rows, margin)
+    assert 0 < hits.sum() < len(hits)
     for k, shape in enumerate(SHAPES):
-        which = np.flatnonzero(each == k)
-        alone = Rows(select_rows(rows.a, which), select_rows(rows.b, which), len(which), True)
-        np.testing.assert_array_equal(told[which], collide(body, shape, alone, margin))
+        which = np.flatnonzero(shape_index == k)
+        single = Rows(select_rows(rows.a, which), select_rows(rows.b, which), len(which), True)
+        np.testing.assert_array_equal(hits[which], collide(body, shape, single, margin))
 
 
 @pytest.mark.parametrize("kind", BODIES)
 @pytest.mark.parametrize(("within", "most"), [(0.0, 4), (0.05, None)])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_points_are_those_of_each_alone(kind: str, within: float, most: int | None, workers: int) -> None:
-    body, shelf, each, rows = question(kind)
+def test_points_equal_single_calls(kind: str, within: float, most: int | None, workers: int) -> None:
+    body, shelf, shape_index, rows = scenario(kind)
     answers = np.zeros((rows.total, FLOATS))
-    answers[~collide_each(body, each, rows, within), 1] = np.inf
+    answers[~collide_each(body, shape_index, rows, within), 1] = np.inf
     turned = np.arange(rows.total) % 3 == 0
     rows = rows._replace(workers=workers)
-    told = by_row(list(contact_points_beside(body, shelf, each, rows, answers, turned, within, most)))
-    assert len(told) > rows.total // 8
+    result = by_row(list(contact_points_beside(body, shelf, shape_index, rows, answers, turned, within, most)))
+    assert len(result) > rows.total // 8
     for k, shape in enumerate(SHAPES):
         for back in (False, True):
-            which = np.flatnonzero((each == k) & (turned == back))
+            which = np.flatnonzero((shape_index == k) & (turned == back))
             p, q = select_rows(rows.a, which), select_rows(rows.b, which)
-            asked = (shape, body, Rows(q, p, len(which), True)) if back else (body, shape, Rows(p, q, len(which), True))
-            alone = by_row(list(contact_points(*asked, answers[which], within, most)))
-            assert {int(which[i]): points for i, points in alone.items()} == {
-                int(i): told[int(i)] for i in which if int(i) in told
+            arguments = (
+                (shape, body, Rows(q, p, len(which), True)) if back else (body, shape, Rows(p, q, len(which), True))
+            )
+            single = by_row(list(contact_points(*arguments, answers[which], within, most)))
+            assert {int(which[i]): points for i, points in single.items()} == {
+                int(i): result[int(i)] for i in which if int(i) in result
             }

@@ -1,4 +1,4 @@
-"""Surfaces with a thickness, held against their rounded triangles one by one, and against closed forms."""
+"""Surfaces with a thickness, compared with their rounded triangles and with closed forms."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from numpy.typing import NDArray
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
-from tests.bodies.places import anywhere, at, check_against_parts, some_compound, some_shape
+from tests.bodies.random_shapes import anywhere, at, check_against_parts, some_compound, some_shape
 
 Array = NDArray[np.float64]
 
@@ -25,49 +25,49 @@ def loose(rng: np.random.Generator, count: int = 6) -> gk.Mesh:
 
 
 def rounded(shell: gk.Shell) -> list[tuple[Any, Array]]:
-    """The slow twin: each triangle as a convex shape."""
+    """Return the reference implementation: each triangle as a rounded convex shape."""
     mesh = shell.mesh
     return [(gk.Triangle(v).inflated(0.5 * shell.thickness), np.eye(4)) for v in mesh.vertices[mesh.faces]]
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_against_every_rounded_triangle(seed: int) -> None:
+def test_shell_matches_its_rounded_triangles(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shell = gk.Shell(loose(rng), rng.uniform(0.02, 0.4))
     if seed % 3:
-        other = some_compound(rng, 3, 0.5) if seed % 3 == 1 else some_shape(rng)
-        parts = other.parts if seed % 3 == 1 else [(other, np.eye(4))]
+        shape = some_compound(rng, 3, 0.5) if seed % 3 == 1 else some_shape(rng)
+        parts = shape.parts if seed % 3 == 1 else [(shape, np.eye(4))]
     else:
-        other = gk.Shell(loose(rng, 3), 0.1)
-        parts = rounded(other)
-    check_against_parts(shell, rounded(shell), other, parts, anywhere(rng, 0.5), anywhere(rng, 1.0))
+        shape = gk.Shell(loose(rng, 3), 0.1)
+        parts = rounded(shape)
+    check_against_parts(shell, rounded(shell), shape, parts, anywhere(rng, 0.5), anywhere(rng, 1.0))
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_it_is_nearer_than_its_mesh_by_half_the_thickness(seed: int) -> None:
+def test_shell_is_nearer_than_its_mesh_by_half_the_thickness(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    mesh, other, pose = loose(rng), loose(rng, 4), anywhere(rng, 2.0)
-    for thing in (other, some_shape(rng)):
-        bare = gk.distance(mesh, thing, None, pose)
+    mesh, second, pose = loose(rng), loose(rng, 4), anywhere(rng, 2.0)
+    for shape in (second, some_shape(rng)):
+        bare = gk.distance(mesh, shape, None, pose)
         for shell, turned in ((gk.Shell(mesh, 0.1), False), (gk.Shell(mesh, 0.1), True)):
-            thick = gk.distance(thing, shell, pose) if turned else gk.distance(shell, thing, None, pose)
+            thick = gk.distance(shape, shell, pose) if turned else gk.distance(shell, shape, None, pose)
             if bare.distance > 0.1:
                 assert thick.distance == pytest.approx(bare.distance - 0.05, abs=1e-11)
-                assert not gk.collide(shell, thing, None, pose)
-        assert gk.collide(gk.Shell(mesh, 0.1), thing, None, pose) == gk.collide(mesh, thing, None, pose, margin=0.05)
+                assert not gk.collide(shell, shape, None, pose)
+        assert gk.collide(gk.Shell(mesh, 0.1), shape, None, pose) == gk.collide(mesh, shape, None, pose, margin=0.05)
 
 
 def sheet() -> gk.Mesh:
     return gk.Mesh([(-2, -2, 0), (2, -2, 0), (2, 2, 0), (-2, 2, 0)], [(0, 1, 2), (0, 2, 3)])
 
 
-def test_a_sheet_of_metal() -> None:
+def test_queries_of_a_flat_shell() -> None:
     plate = gk.Shell(sheet(), thickness=0.5)
     for z in (0.5, -0.5):
-        answer = gk.signed_distance(plate, gk.Sphere(0.5), None, at(0.3, 0.1, z))
-        assert answer.distance == pytest.approx(-0.25, abs=1e-12)
-        assert answer.normal == pytest.approx((0, 0, np.sign(z)), abs=1e-9)
-        assert answer.tight
+        result = gk.signed_distance(plate, gk.Sphere(0.5), None, at(0.3, 0.1, z))
+        assert result.distance == pytest.approx(-0.25, abs=1e-12)
+        assert result.normal == pytest.approx((0, 0, np.sign(z)), abs=1e-9)
+        assert result.tight
     hits = gk.raycast(
         plate,
         [(0.1, 0.3, 9), (0.1, 0.3, -9), (9, 0.3, 0), (0.1, 0.3, 0.1)],
@@ -83,7 +83,7 @@ def test_a_sheet_of_metal() -> None:
     assert hit.time == pytest.approx((0.425, 0.425), abs=1e-9)
 
 
-def test_a_closed_one_is_grown_and_a_hollow_one_is_not_filled() -> None:
+def test_closed_shell_is_solid_and_hollow_shell_is_not() -> None:
     box = gk.Box((2, 2, 2)).surface()
     grown, hollow = (gk.Shell(gk.Mesh(*box, solid=solid), 0.5) for solid in (True, False))
     ball = gk.Sphere(0.25)
@@ -104,13 +104,13 @@ def test_degenerate_triangles_and_extremes() -> None:
     assert gk.distance(gk.Shell(needle, 0.2), gk.Point((2, 0, 1))).distance == pytest.approx(0.9, abs=1e-12)
     for scale in (1e-6, 1e6):
         thin = gk.Shell(gk.Mesh(scale * sheet().vertices, sheet().faces), 1e-9 * scale)
-        answer = gk.signed_distance(thin, gk.Sphere(scale), None, at(0, 0, 3 * scale))
-        assert answer.lower <= (2.0 - 0.5e-9) * scale <= answer.upper
+        result = gk.signed_distance(thin, gk.Sphere(scale), None, at(0, 0, 3 * scale))
+        assert result.lower <= (2.0 - 0.5e-9) * scale <= result.upper
     far = gk.distance(gk.Shell(sheet(), 0.5), gk.Sphere(1), at(1e7, 0, 0), at(1e7, 0, 2))
     assert far.distance == pytest.approx(0.75, abs=1e-7)
 
 
-def test_what_a_shell_is(tmp_path: Any) -> None:
+def test_shell_properties_errors_and_replay(tmp_path: Any) -> None:
     shell = gk.Shell(sheet(), 0.5)
     assert pickle.loads(pickle.dumps(shell)) == shell
     assert shell != gk.Shell(sheet(), 0.25)
@@ -126,9 +126,9 @@ def test_what_a_shell_is(tmp_path: Any) -> None:
     assert_names(caught.value, "parts[0]", "Shell")
     result = gk.signed_distance(shell, gk.Cone(1, 1), None, at(0.1, 0.2, 0.4))
     result.to_json(tmp_path / "case.json")
-    found = gk.replay.run(tmp_path / "case.json")
-    assert found.sameness is gk.replay.Sameness.SAME
-    assert found.case.answer.shape_a == shell
+    replayed = gk.replay.run(tmp_path / "case.json")
+    assert replayed.sameness is gk.replay.Sameness.SAME
+    assert replayed.case.answer.shape_a == shell
     drawn = gk.Mesh(*shell.surface())
     assert drawn.is_watertight
     assert drawn.volume == pytest.approx(8.0)

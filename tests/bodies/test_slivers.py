@@ -1,4 +1,4 @@
-"""Slivers: triangles whose third corner is on the longest edge up to rounding. Rational numbers are the judge."""
+"""Slivers: triangles whose third corner is on the longest edge up to rounding, checked in rational numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def point_on(rng: np.random.Generator, t: Array) -> Array:
     return weights / weights.sum() @ t if rng.random() < 0.8 else t[rng.integers(3)]
 
 
-def anything(rng: np.random.Generator) -> Array:
+def random_point(rng: np.random.Generator) -> Array:
     """Return a point, often of few digits, so that sums of points are exact."""
     v = rng.normal(size=3)
     return [v, np.round(4.0 * v) / 4.0, np.round(3.0 * v)][rng.integers(3)]
@@ -39,28 +39,28 @@ def anything(rng: np.random.Generator) -> Array:
 
 def sliver(rng: np.random.Generator) -> Array:
     """Return a triangle, a cap or a needle, from flat up to rounding to fat."""
-    a, b = anything(rng), anything(rng)
+    a, b = random_point(rng), random_point(rng)
     kind, off = rng.integers(4), rng.normal(size=3) * 10.0 ** -rng.integers(1, 17)
-    c = [anything(rng), a + rng.random() * (b - a), a + rng.random() * (b - a) + off, a + off][kind]
+    c = [random_point(rng), a + rng.random() * (b - a), a + rng.random() * (b - a) + off, a + off][kind]
     return rng.permutation(np.array([a, b, c]))
 
 
-def pair(rng: np.random.Generator) -> tuple[Array, Array]:
+def random_pair(rng: np.random.Generator) -> tuple[Array, Array]:
     """Return two triangles that touch, cross or nearly do, at any scale and place."""
     a, kind = sliver(rng), rng.integers(7)
     if kind == 0:  # they share a part of an edge
         start, stop = a[rng.permutation(3)[:2]]
         x, y = rng.uniform(-0.8, 1.8, 2)
-        b = np.array([start + x * (stop - start), start + y * (stop - start), anything(rng)])
+        b = np.array([start + x * (stop - start), start + y * (stop - start), random_point(rng)])
     elif kind == 1:
-        b = np.array([point_on(rng, a), point_on(rng, a), anything(rng)])
+        b = np.array([point_on(rng, a), point_on(rng, a), random_point(rng)])
     elif kind == 2:
-        b = np.array([point_on(rng, a), anything(rng), anything(rng)])
+        b = np.array([point_on(rng, a), random_point(rng), random_point(rng)])
     elif kind == 3:
-        b = np.array([a[0], a[1], anything(rng)])
+        b = np.array([a[0], a[1], random_point(rng)])
     elif kind == 4:  # one pierces the other
-        p, d = point_on(rng, a), anything(rng)
-        b = np.array([p + d, p - rng.random() * d, p + rng.uniform(-0.6, 1) * d + 1e-6 * anything(rng)])
+        p, d = point_on(rng, a), random_point(rng)
+        b = np.array([p + d, p - rng.random() * d, p + rng.uniform(-0.6, 1) * d + 1e-6 * random_point(rng)])
     elif kind == 5:
         b = sliver(rng)
         b += point_on(rng, a) - point_on(rng, b)
@@ -80,11 +80,11 @@ def pair(rng: np.random.Generator) -> tuple[Array, Array]:
 LONG = (
     [(0, 0, 0), (3, 1, 2), (1.5, 0.5, 1 + ULP)],
     [(0.75, 0.25, 0.5), (4.5, 1.5, 3), (0, 1, 1)],
-)  # in common: (0.75, 0.25, 0.5) to (3, 1, 2)
+)  # common segment: (0.75, 0.25, 0.5) to (3, 1, 2)
 
 
 def test_meshes_that_share_a_long_segment_collide() -> None:
-    """The normal of the first has no digits, and along it the first seems to be flat."""
+    """The computed normal of the first triangle has no correct digits, so that the triangle seems to be flat."""
     for turn in range(3):
         for scale in (1.0, 2.0**-60, 2.0**60):
             a, b = (mesh(scale * np.roll(np.array(t, dtype=float), turn, axis=0)) for t in LONG)
@@ -113,7 +113,7 @@ def test_bounds_of_slivers_enclose_the_distance(count: int) -> None:
     rng = np.random.default_rng(count)
     touching = 0
     for _ in range(count):
-        a, b = pair(rng)
+        a, b = random_pair(rng)
         noise = 2.0**-45 * float(np.abs([a, b]).max())
         square = exact_distance2(exact(a), exact(b))
         touching += square == 0
@@ -130,7 +130,7 @@ def test_common_points_and_depths_of_slivers(count: int) -> None:
     """The point is on both triangles, and no translation is shorter than the motion after which they still cross."""
     rng = np.random.default_rng(count)
     for _ in range(count):
-        a, b = pair(rng)
+        a, b = random_pair(rng)
         noise, p, q = 2.0**-45 * float(np.abs([a, b]).max()), exact(a), exact(b)
         if exact_distance2(p, q) > 0:
             continue
@@ -142,7 +142,7 @@ def test_common_points_and_depths_of_slivers(count: int) -> None:
 
 
 def test_nearly_parallel_edges_do_not_hide_a_gap() -> None:
-    """Fat triangles with a gap of 1e-9 along the cross product of two edges, which has few digits in plain floats."""
+    """The gap of 1e-9 is along the cross product of two edges, which has few correct digits in floats."""
     a = np.array([(0.5, -0.5, 0.25), (0.37469434374505306, 0.5569958640578413, -1.6811561221173812), (3.0, -2.0, -3.0)])
     b = np.array(
         [
@@ -155,21 +155,21 @@ def test_nearly_parallel_edges_do_not_hide_a_gap() -> None:
     assert not gk.collide(mesh(a), mesh(b))
 
 
-def test_a_sliver_that_touches_reaches_through_nothing() -> None:
-    """The plane of a sliver has digits only across it, and a corner on that plane does not pierce."""
+def test_touching_sliver_does_not_reach_through() -> None:
+    """The plane of a sliver is accurate only across it, and a corner on that plane does not pierce the sliver."""
     rng = np.random.default_rng(5)
     for _ in range(10):
         a, b = rng.normal(size=(2, 3))
         flat = np.array([a, b, a + 0.4 * (b - a) + 1e-9 * rng.normal(size=3)])
         tip = np.array([0.3, 0.3, 0.4]) @ flat
-        other = np.array([tip, tip + rng.normal(size=3), tip + rng.normal(size=3)])
-        depth = -min(exact_signed_square(exact(flat), exact(other)), Fraction(0))
-        reach = triangles.reach_through(rows(flat), rows(other))
+        second = np.array([tip, tip + rng.normal(size=3), tip + rng.normal(size=3)])
+        depth = -min(exact_signed_square(exact(flat), exact(second)), Fraction(0))
+        reach = triangles.reach_through(rows(flat), rows(second))
         assert Fraction(max(0.0, reach - 2.0**-44)) ** 2 <= depth
 
 
 def test_tiny_triangles_inside_large_ones() -> None:
-    """Products of tiny edges underflow, and the rest proves no gap."""
+    """Products of tiny edges underflow, and the remaining terms prove no gap."""
     large = np.array([(-1.0, -1.0, 0.125), (1.0, -1.0, 0.25), (0.0, 2.0, -0.375)])
     for size in (1e-100, 1e-150, 1e-160, 1e-162):
         tiny = size * np.array([(1.0, 2.0, 3.0), (-1.5, 0.5, -1.0), (0.5, -2.5, -2.0)])
@@ -180,7 +180,7 @@ def test_tiny_triangles_inside_large_ones() -> None:
 
 
 def test_the_normal_of_a_sliver_is_orthogonal_to_its_edges() -> None:
-    """Filters compare one corner of a triangle with a plane, and its other corners have to be on this plane."""
+    """Filters compare one corner of a triangle with a plane, so its other corners have to be on this plane."""
     rng = np.random.default_rng(7)
     for _ in range(100):
         t = sliver(rng)

@@ -1,4 +1,4 @@
-"""The solids of one mesh: apart, touching, overlapping, with cavities."""
+"""The solids of one mesh: separated, touching, overlapping, with cavities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BALL = gk.Sphere(0.5).surface(12)
 
 
 def block(at=(0, 0, 0), size=(1, 1, 1), hollow=False):
-    """Return the corners and triangles of a box whose lowest corner is at a place; of a hollow in a solid, reversed."""
+    """Return the corners and triangles of a box with its lowest corner at a position; reversed if it is a hollow."""
     faces = UNIT.faces[:, ::-1] if hollow else UNIT.faces
     return (UNIT.vertices + 0.5) * size + at, faces
 
@@ -44,51 +44,51 @@ TOUCHING = [
 
 @pytest.mark.parametrize("soup", [False, True], ids=["corners shared", "three corners a triangle"])
 @pytest.mark.parametrize("pieces", TOUCHING, ids=range(len(TOUCHING)))
-def test_solids_that_touch_stay_apart(pieces, soup, rng):
+def test_touching_solids_stay_separate(pieces, soup, rng):
     for turn in (Rotation.identity(), Rotation.random(rng=rng)):
         moved = [((turn.apply(vertices) + (30, 50, 70)).astype(np.float32), faces) for vertices, faces in pieces]
-        found = solids(joined(*moved, soup=soup))
-        assert [len(each.faces) for each in found] == [len(faces) for _, faces in pieces]
-        for each, (vertices, faces) in zip(found, moved, strict=True):
-            assert np.array_equal(each.vertices[each.faces], vertices[faces].astype(float))
+        result = solids(joined(*moved, soup=soup))
+        assert [len(solid.faces) for solid in result] == [len(faces) for _, faces in pieces]
+        for solid, (vertices, faces) in zip(result, moved, strict=True):
+            assert np.array_equal(solid.vertices[solid.faces], vertices[faces].astype(float))
 
 
 def test_shuffled_triangles_of_a_stack_make_the_same_solids(rng):
     mesh = joined(*(block((x, y, 0)) for x in range(4) for y in range(4)))
     shuffled = gk.Mesh(mesh.vertices, np.roll(mesh.faces, 1, axis=1)[rng.permutation(len(mesh.faces))])
-    found = solids(shuffled)
-    assert sorted(each.bounds.tolist() for each in found) == sorted(
+    result = solids(shuffled)
+    assert sorted(solid.bounds.tolist() for solid in result) == sorted(
         [[x, y, 0], [x + 1, y + 1, 1]] for x in range(4) for y in range(4)
     )
-    assert all(each.is_watertight and each.volume == pytest.approx(1.0) for each in found)
+    assert all(solid.is_watertight and solid.volume == pytest.approx(1.0) for solid in result)
 
 
 def test_a_cavity_belongs_to_the_solid_around_it():
     outer, cavity, inner = block(size=(6, 6, 6)), block((1, 1, 1), (4, 4, 4), hollow=True), block((2, 2, 2), (2, 2, 2))
-    core, other = block((2.5, 2.5, 2.5), hollow=True), block((9, 0, 0))
-    found = solids(joined(other, cavity, inner, core, outer))
-    assert [each.volume for each in found] == pytest.approx([1.0, 216.0 - 64.0, 8.0 - 1.0])
+    core, separate = block((2.5, 2.5, 2.5), hollow=True), block((9, 0, 0))
+    result = solids(joined(separate, cavity, inner, core, outer))
+    assert [solid.volume for solid in result] == pytest.approx([1.0, 216.0 - 64.0, 8.0 - 1.0])
 
 
-def test_open_surfaces_are_one_body_and_a_body_inside_out_stays():
+def test_open_surfaces_are_one_body_and_inverted_bodies_stay():
     sheet, hole = (UNIT.vertices + 5, UNIT.faces[:-1]), (UNIT.vertices + 9, UNIT.faces[:3])
-    assert [len(each.faces) for each in solids(joined(sheet, block(), hole))] == [14, 12]
+    assert [len(solid.faces) for solid in solids(joined(sheet, block(), hole))] == [14, 12]
     assert len(solids(joined(sheet))) == len(solids(joined(block(hollow=True)))) == 1
     flat = gk.Mesh(np.zeros((3, 3)), [(0, 1, 2)])
     assert solids(flat) == [flat]
 
 
-def test_parts_of_a_real_assembly_are_one_solid_each_and_all_of_it_as_many():
+def test_assembly_has_one_solid_for_each_part():
     gearbox = gk.load("data/gearbox.glb")
     assert [len(solids(part.mesh)) for part in gearbox.parts] == [1] * 42
-    volumes = sorted(each.volume for each in solids(gearbox))
+    volumes = sorted(solid.volume for solid in solids(gearbox))
     assert volumes == pytest.approx(sorted(part.mesh.volume for part in gearbox.parts), rel=1e-12)
 
 
-def test_the_order_of_the_output_of_manifold_does_not_matter(rng):
-    """manifold3d uses threads. Clash reports changed from run to run with the order of its faces."""
+def test_result_does_not_depend_on_the_order_of_manifold3d(rng):
+    """manifold3d uses threads, so the order of its faces, and with it clash reports, changed from run to run."""
     mesh = gk.Box((1, 2, 3)).surface()
-    vertices = np.concatenate([mesh.vertices, mesh.vertices[:2]])  # two of them at places that are taken
+    vertices = np.concatenate([mesh.vertices, mesh.vertices[:2]])  # two vertices at existing positions
     faces = np.concatenate([mesh.faces, [[8, 9, 3]]])
 
     class Solid:

@@ -1,4 +1,4 @@
-"""What solids look like."""
+"""Surface meshes of bodies."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from tests.bodies.places import at
+from tests.bodies.random_shapes import at
 
 
-def test_the_surface_of_voxels_is_closed_and_holds_their_volume() -> None:
+def test_surface_of_voxels_is_closed_and_has_their_volume() -> None:
     rng = np.random.default_rng(1)
     grid = gk.VoxelGrid(rng.uniform(size=(6, 5, 4)) < 0.4, 0.5, origin=(1, 2, 3))
     mesh = gk.Mesh(*grid.surface())
@@ -18,7 +18,7 @@ def test_the_surface_of_voxels_is_closed_and_holds_their_volume() -> None:
     assert mesh.bounds == pytest.approx(grid.bounds)
 
 
-def test_the_surface_of_a_compound_is_that_of_its_parts() -> None:
+def test_surface_of_a_compound_is_that_of_its_parts() -> None:
     cube = gk.Box((1, 1, 1))
     made = gk.Compound([(cube, at(0, 0, 0)), (gk.Mesh(*cube.surface()), at(3, 0, 0)), (gk.Sphere(1), at(0, 5, 0))])
     mesh = gk.Mesh(*made.surface(64))
@@ -27,7 +27,7 @@ def test_the_surface_of_a_compound_is_that_of_its_parts() -> None:
     assert mesh.bounds == pytest.approx(np.array([[-1, -0.5, -1], [3.5, 6, 1]]), abs=1e-6)
 
 
-def test_the_ground_looks_up() -> None:
+def test_normals_of_a_height_field_surface_point_up() -> None:
     heights = np.random.default_rng(2).uniform(size=(4, 6))
     field = gk.HeightField(heights, 0.5, origin=(-1, 2))
     mesh = gk.Mesh(*field.surface())
@@ -40,6 +40,6 @@ def test_the_ground_looks_up() -> None:
     assert gk.collide(field, mesh)
 
 
-def test_solids_can_be_drawn() -> None:
+def test_bodies_convert_to_pyvista() -> None:
     made = gk.Compound([(gk.Box((1, 1, 1)), at(0, 0, 0)), (gk.Sphere(1), at(0, 5, 0))])
     assert gk.viz.to_pyvista(made, resolution=32).n_cells == len(made.surface().faces)

@@ -1,4 +1,4 @@
-"""A closed mesh with a flaw or two is a solid; one that stays open says so, unless it is a surface on purpose."""
+"""A closed mesh with a few flaws is a solid; a mesh that stays open warns, unless it is meant as a surface."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import naive
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.mesh_rays import holds
 from gjk3d.errors import Gjk3dWarning, ShapeError
-from tests.bodies.sentences import REPAIRS
+from tests.bodies.messages import REPAIRS
 
 BALL = gk.Sphere(1).surface(16)
 V, F = np.asarray(BALL.vertices), np.asarray(BALL.faces)
@@ -31,7 +31,7 @@ def turned(faces, which):
     return faces
 
 
-def a_fin():
+def fin_face():
     first = F[(F == ON_TOP).any(axis=1)][0]
     return [first[0], first[1], len(V)]
 
@@ -46,14 +46,14 @@ FLAWED = {
     "a patch turned": (V, turned(F, V[F].mean(axis=1)[:, 2] > 0.6), ["were wound"]),
     "most turned": (V, turned(F, np.arange(len(F)) < 0.7 * len(F)), ["were wound"]),
     "any turned": (V, turned(F, np.random.default_rng(3).random(len(F)) < 0.5), ["were wound"]),
-    "a fin": (FIN, np.vstack([F, [a_fin()]]), ["attached to"]),
+    "a fin": (FIN, np.vstack([F, [fin_face()]]), ["attached to"]),
     "all at once": (
         FIN,
-        np.vstack([turned(F, [9]), F[5:6], [a_fin()]]),
+        np.vstack([turned(F, [9]), F[5:6], [fin_face()]]),
         ["more than once", "attached to", "was wound"],
     ),
     "all at once, corners for each": (
-        FIN[np.vstack([turned(F, [9]), F[5:6], [a_fin()]])].reshape(-1, 3),
+        FIN[np.vstack([turned(F, [9]), F[5:6], [fin_face()]])].reshape(-1, 3),
         np.arange(3 * len(F) + 6).reshape(-1, 3),
         ["more than once", "attached to", "was wound"],
     ),
@@ -61,7 +61,7 @@ FLAWED = {
 
 
 @pytest.mark.parametrize("name", FLAWED)
-def test_a_closed_mesh_with_a_flaw_is_a_solid(name):
+def test_closed_mesh_with_a_flaw_is_a_solid(name):
     vertices, faces, words = FLAWED[name]
     mesh, sound = gk.Mesh(vertices, faces), gk.Mesh(V, F)
     assert [word for text, word in zip(mesh.repairs, words, strict=True) if word in text] == words
@@ -99,14 +99,14 @@ def test_contact_with_a_turned_face_pushes_outwards():
     top = int(V[F].mean(axis=1)[:, 2].argmax())
     where = V[F[top]].mean(axis=0)
     box, pose = gk.Box((0.1, 0.1, 0.1)), naive.pose(translation=where * 1.04)
-    found = []
+    contact_normals = []
     for mesh in (gk.Mesh(V, F), gk.Mesh(V, turned(F, [top]))):
         scene = gk.Scene()
         scene.add("a", mesh)
         scene.add("b", box, pose)
-        found.append(scene.contacts()[0][2].normal)
-    assert found[0] @ where > 0
-    assert np.array_equal(*found)
+        contact_normals.append(scene.contacts()[0][2].normal)
+    assert contact_normals[0] @ where > 0
+    assert np.array_equal(*contact_normals)
     flat = gk.Mesh(CORNERS, TRIANGLES)
     normals = [
         gk.Mesh(CORNERS, faces)._outward(np.arange(12)) * np.sign(flat.volume)
@@ -115,7 +115,7 @@ def test_contact_with_a_turned_face_pushes_outwards():
     assert np.array_equal(*normals)
 
 
-def test_a_fin_is_touched_and_bounds_nothing():
+def test_fin_collides_but_bounds_no_volume():
     vertices, faces, _ = FLAWED["a fin"]
     mesh = gk.Mesh(vertices, faces)
     at_its_tip, beside = (naive.pose(translation=p) for p in ((0, 0, 1.45), (0.6, 0.6, 1.2)))
@@ -125,22 +125,22 @@ def test_a_fin_is_touched_and_bounds_nothing():
     assert not mesh.contains((0.0, 0.0, 1.2))
 
 
-def test_a_hollow_stays_hollow_with_a_flaw_on_its_wall():
-    both = np.vstack([2 * V, V])
+def test_cavity_stays_hollow_with_a_flaw_on_its_wall():
+    vertices = np.vstack([2 * V, V])
     for which in ([3], [len(F) + 3], [3, len(F) + 3, len(F) + 9]):
-        mesh = gk.Mesh(both, turned(np.vstack([F, F[:, ::-1] + len(V)]), which))
+        mesh = gk.Mesh(vertices, turned(np.vstack([F, F[:, ::-1] + len(V)]), which))
         assert len(mesh.repairs) == 1
         assert mesh.volume == pytest.approx(7 * gk.Mesh(V, F).volume)
         assert mesh.contains([(0, 0, 0), (1.5, 0, 0)]).tolist() == [False, True]
 
 
-def test_a_wall_between_two_bodies_is_no_double():
-    both = gk.Mesh(
+def test_wall_between_two_bodies_is_not_a_duplicate():
+    mesh = gk.Mesh(
         np.vstack([CORNERS, CORNERS + (1, 0, 0), CORNERS + (5, 0, 0)]),
         np.vstack([TRIANGLES, TRIANGLES + 8, TRIANGLES + 16, TRIANGLES[:1] + 16]),
     )
-    assert both.repairs == (REPAIRS["one doubled"],)
-    assert both.volume == pytest.approx(3.0)
+    assert mesh.repairs == (REPAIRS["one doubled"],)
+    assert mesh.volume == pytest.approx(3.0)
 
 
 CUBE = gk.Mesh(2 * CORNERS - 1, TRIANGLES)
@@ -149,8 +149,8 @@ TOP = np.flatnonzero((CUBE.vertices[TRIANGLES][:, :, 2] == 1).all(axis=1))
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("half", [1.0, 0.5, -0.7])
-def test_doubled_neighbours_wound_against_each_other_are_one_layer(first, half):
-    """Of a patch, of a half and of most of a ball; the twins inside of it have no neighbour that tells them apart."""
+def test_patch_doubled_with_opposite_winding_is_one_layer(first, half):
+    """Inside a doubled patch, no neighbour distinguishes a triangle from its copy."""
     patch = F[V[F].mean(axis=1)[:, 2] > half][:, ::-1]
     for corners, faces, doubled in ((V, F, patch), (CUBE.vertices, TRIANGLES, TRIANGLES[TOP][:, ::-1])):
         sound = gk.Mesh(corners, faces)
@@ -172,7 +172,7 @@ STRAY = {
 
 
 @pytest.mark.parametrize("name", STRAY)
-def test_a_stray_triangle_leaves_a_closed_body_solid(name):
+def test_stray_triangle_leaves_a_closed_body_solid(name):
     mesh = gk.Mesh(np.vstack([CUBE.vertices, STRAY[name]]), np.vstack([TRIANGLES, [(8, 9, 10)]]))
     assert mesh.repairs == (REPAIRS["one loose"],)
     assert mesh.is_watertight
@@ -185,36 +185,36 @@ def test_a_stray_triangle_leaves_a_closed_body_solid(name):
 
 
 def test_closed_pieces_stay_solid_next_to_open_ones():
-    """What is nearly closed still warns, and several flaws at once are mended."""
-    both = np.vstack([CUBE.vertices, V + (5, 0, 0)])
+    """A nearly closed piece still warns, and several flaws are repaired together."""
+    vertices = np.vstack([CUBE.vertices, V + (5, 0, 0)])
     faces = np.vstack([turned(TRIANGLES, [2]), F[1:] + 8, TRIANGLES[TOP][:, ::-1]])
-    mesh = gk.Mesh(both, faces, name="parts")
-    with pytest.warns(Gjk3dWarning) as told:
+    mesh = gk.Mesh(vertices, faces, name="parts")
+    with pytest.warns(Gjk3dWarning) as warned:
         assert mesh.is_solid
-    assert_names(told[0].message, "parts", "3 open edges")
+    assert_names(warned[0].message, "parts", "3 open edges")
     assert mesh.volume == 8.0
     assert mesh.contains([(0, 0, 0), (5, 0, 0)]).tolist() == [True, False]
     assert gk.clash.check(gk.clash.Assembly.of({"parts": mesh, "ball": gk.Mesh(0.2 * V, F)})).counts["contained"] == 1
 
 
-def test_a_two_sided_sheet_is_no_solid_next_to_an_open_one():
-    """It is closed, and has no volume: nothing of the mesh bounds one."""
+def test_two_sided_sheet_is_not_a_solid_next_to_an_open_mesh():
+    """The sheet is closed but has no volume, and the rest of the mesh bounds none."""
     sheet = [(10, 0, 0), (11, 0, 0), (10, 1, 0)]
     mesh = gk.Mesh(np.vstack([CUBE.vertices, sheet]), np.vstack([TRIANGLES[2:], [(8, 9, 10), (8, 10, 9)]]))
     assert not mesh.is_watertight
     assert mesh.repairs == ()
 
 
-def test_a_body_that_is_there_once_each_way_is_solid_next_to_others():
-    there = np.vstack([F, F[:, ::-1]])
-    mesh = gk.Mesh(np.vstack([V, V + (5, 0, 0)]), np.vstack([there, F + len(V)]))
+def test_body_with_both_windings_is_solid_next_to_others():
+    doubled = np.vstack([F, F[:, ::-1]])
+    mesh = gk.Mesh(np.vstack([V, V + (5, 0, 0)]), np.vstack([doubled, F + len(V)]))
     assert mesh.volume == pytest.approx(2 * gk.Mesh(V, F).volume)
-    filled = gk.Mesh(np.vstack([2 * V, V]), np.vstack([F, there + len(V)]))
+    filled = gk.Mesh(np.vstack([2 * V, V]), np.vstack([F, doubled + len(V)]))
     assert filled.repairs == ()
     assert filled.contains((0, 0, 0))
 
 
-def test_what_needs_no_repair_has_none():
+def test_sound_meshes_have_no_repairs():
     flipped = turned(TRIANGLES, slice(None))
     sheet = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2), (2, 1, 0)])
     strip = trimesh.creation.annulus(1, 2, 1)
@@ -226,7 +226,7 @@ def test_what_needs_no_repair_has_none():
 
 
 def klein():
-    """A closed surface with one side only."""
+    """Return a closed surface with only one side."""
     n = 24
     u, v = (x.ravel() for x in np.meshgrid(*[np.arange(n)] * 2, indexing="ij"))
     a, b = 2 * np.pi * u / n, 2 * np.pi * v / n
@@ -234,8 +234,8 @@ def klein():
     points = np.column_stack([r * np.cos(a), r * np.sin(a), np.sin(a / 2) * np.sin(b) + np.cos(a / 2) * np.sin(2 * b)])
     seam = u == n - 1
     ends = [((u + 1) % n) * n + np.where(seam, (-w) % n, w % n) for w in (v, v + 1)]
-    here = [u * n + v, u * n + (v + 1) % n]
-    return points, np.vstack([np.column_stack([here[0], ends[0], here[1]]), np.column_stack([here[1], *ends])])
+    starts = [u * n + v, u * n + (v + 1) % n]
+    return points, np.vstack([np.column_stack([starts[0], ends[0], starts[1]]), np.column_stack([starts[1], *ends])])
 
 
 def grid(n):
@@ -249,12 +249,12 @@ def grid(n):
     ("vertices", "faces"),
     [(V, F[1:]), (CORNERS, TRIANGLES[1:]), (V, turned(F, [50])[1:]), klein(), (V, np.delete(F, [4, 80], axis=0))],
 )
-def test_what_is_nearly_closed_says_once_that_it_is_hollow(vertices, faces):
+def test_nearly_closed_mesh_warns_once(vertices, faces):
     mesh = gk.Mesh(vertices, faces, name="cover")
     far = naive.pose(translation=(30, 0, 0))
-    with pytest.warns(Gjk3dWarning, match=rf"\bcover\b.*\b{mesh.open_edges} open edges.*solid=False") as told:
+    with pytest.warns(Gjk3dWarning, match=rf"\bcover\b.*\b{mesh.open_edges} open edges.*solid=False") as warned:
         assert not gk.collide(mesh, INSIDE, None, naive.pose(translation=vertices.mean(axis=0)))
-    assert len(told) == 1
+    assert len(warned) == 1
     assert not mesh.is_watertight
     assert mesh.repairs == ()
     with warnings.catch_warnings():
@@ -281,25 +281,25 @@ def test_what_is_nearly_closed_says_once_that_it_is_hollow(vertices, faces):
         (grid(12)[0], np.vstack([grid(12)[1]] * 3)),
     ],
 )
-def test_a_surface_is_one_and_says_nothing(vertices, faces):
+def test_open_surface_does_not_warn(vertices, faces):
     mesh = gk.Mesh(vertices, faces)
     assert not mesh.is_watertight
     assert not gk.collide(mesh, gk.Sphere(0.01), None, naive.pose(translation=(0.4, 0.3, 9)))
     assert gk.collide(mesh, gk.Sphere(0.01), None, naive.pose(translation=vertices[faces[0]].mean(axis=0)))
 
 
-def test_a_closed_surface_that_is_no_solid_has_nothing_inside():
+def test_closed_surface_with_solid_false_contains_nothing():
     mesh = gk.Mesh(V, F, solid=False)
     assert (mesh.is_watertight, mesh.is_solid) == (True, False)
     assert not gk.collide(mesh, INSIDE)
     assert 0.85 < gk.distance(mesh, INSIDE).distance < 0.9
-    for other in (pickle.loads(pickle.dumps(mesh)), mesh.scaled(2), mesh.placed(np.eye(4)), mesh.refit(2 * V)):
-        assert not other.is_solid
+    for derived in (pickle.loads(pickle.dumps(mesh)), mesh.scaled(2), mesh.placed(np.eye(4)), mesh.refit(2 * V)):
+        assert not derived.is_solid
     assert mesh != gk.Mesh(V, F)
     assert not mesh.bodies()[0].is_solid
 
 
-def test_files_assemblies_and_robots_agree(tmp_path, capsys):
+def test_files_assemblies_and_robots_repair_the_mesh(tmp_path, capsys):
     file = tmp_path / "ball.stl"
     vertices, faces, _ = FLAWED["all at once"]
     trimesh.Trimesh(vertices, faces, process=False).export(file)
@@ -323,7 +323,7 @@ def part(name, size):
     return gk.clash.AssemblyPart(name, "", gk.Mesh(size * V, F))
 
 
-def test_a_check_of_parts_with_a_hole_reports_them_and_warns_of_nothing():
+def test_clash_check_reports_open_parts_without_warnings():
     hole = gk.clash.AssemblyPart("hole", "", gk.Mesh(V, F[1:]))
     report = gk.clash.check(gk.clash.Assembly([hole, part("inner", 0.2)]))
     assert [row.closed for row in report.parts] == [False, True]
@@ -343,7 +343,7 @@ def test_info_lists_repairs(tmp_path, capsys):
     assert (row["watertight"], len(row["repairs"])) == (True, 1)
 
 
-def test_numbers_that_are_masked_are_none() -> None:
+def test_masked_arrays_raise() -> None:
     surface = gk.Box((1, 1, 1)).surface()
     corners, faces = np.ma.masked_array(surface.vertices), np.ma.masked_array(surface.faces)
     assert gk.Mesh(corners, faces).volume == 1.0  # nothing is masked

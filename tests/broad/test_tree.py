@@ -1,4 +1,4 @@
-"""The tree of boxes against the definition: every pair of leaves compared, every ray against every box."""
+"""The box tree, compared with all pairs of leaves and with every ray against every box."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def random_boxes(rng, count, spread=5.0, size=1.0):
 
 
 def gaps(a, b):
-    """The gap of every box of a and every one of b, along the axis where it is widest."""
+    """Return the gap between every box of a and every box of b, along the axis of the widest gap."""
     return np.maximum(a[:, None, :3] - b[None, :, 3:], b[None, :, :3] - a[:, None, 3:]).max(axis=2)
 
 
-def found(tree, within=0.0, room=7):
+def pairs_found(tree, within=0.0, room=7):
     pairs = [(min(p), max(p)) for block in tree.pairs(within, room) for p in block.tolist()]
     assert len(pairs) == len(set(pairs))
     return set(pairs)
 
 
 def expected(boxes, within=0.0):
-    """Pairs of a dictionary of boxes that are no farther apart than that."""
+    """Return the pairs of a dictionary of boxes whose gap is at most `within`."""
     names = sorted(boxes)
     table = np.array([boxes[n] for n in names]).reshape(-1, 6)
     near = np.triu(gaps(table, table) <= within, 1)
@@ -38,7 +38,7 @@ def expected(boxes, within=0.0):
 
 
 def check_links(tree):
-    """Every inner node is fitted round its two children, which know it; nothing hangs in the air."""
+    """Check that each inner node bounds its two children and they link back to it, and that all leaves are reached."""
     root = int(tree.state[ROOT])
     seen, stack = [], [] if root < 0 else [root]
     if stack:
@@ -65,57 +65,58 @@ def test_pairs_of_a_built_tree(count, within):
     tree = Tree()
     tree.insert(np.arange(count), boxes)
     check_links(tree)
-    assert found(tree, within) == expected(dict(enumerate(boxes)), within)
+    assert pairs_found(tree, within) == expected(dict(enumerate(boxes)), within)
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from("immmrR"), max_size=40))
 def test_any_sequence_of_changes(seed, changes):
     rng = np.random.default_rng(seed)
-    tree, there = Tree(), {}
+    tree, current = Tree(), {}
     for change in changes:
-        absent = [k for k in range(60) if k not in there]
+        absent = [k for k in range(60) if k not in current]
         if change == "i" and absent:
             some = rng.choice(absent, min(len(absent), rng.integers(1, 30)), replace=False)
-        elif not there:
+        elif not current:
             continue
         else:
-            most = len(there) if rng.random() < 0.3 else 2
-            some = rng.choice(sorted(there), rng.integers(1, min(most, len(there)) + 1), replace=False)
+            most = len(current) if rng.random() < 0.3 else 2
+            some = rng.choice(sorted(current), rng.integers(1, min(most, len(current)) + 1), replace=False)
         boxes = random_boxes(rng, len(some))
         if change == "i" and absent:
             tree.insert(some, boxes)
         elif change in "rR":
             tree.remove(some)
-            there = {k: box for k, box in there.items() if k not in some}
+            current = {k: box for k, box in current.items() if k not in some}
             continue
         else:
-            if rng.random() < 0.5:  # small moves keep their place in the tree
-                boxes = np.array([there[k] for k in some]) + 0.1
+            if rng.random() < 0.5:  # small moves do not change the position in the tree
+                boxes = np.array([current[k] for k in some]) + 0.1
             tree.move(some, boxes)
-        there.update(zip(some.tolist(), boxes, strict=True))
+        current.update(zip(some.tolist(), boxes, strict=True))
     check_links(tree)
-    assert found(tree) == expected(there)
+    assert pairs_found(tree) == expected(current)
 
 
-def test_a_leaf_that_moves_within_the_box_two_levels_above_refits_the_nodes_between():
+def test_small_leaf_move_refits_nodes_above():
+    """A leaf moves within the box two levels above; the nodes between are refitted."""
     rng = np.random.default_rng(14)
     boxes = random_boxes(rng, 100)
     tree = Tree()
     tree.insert(np.arange(100), boxes)
-    for leaf in range(0, 100, 10):  # few enough that the tree is not built again
+    for leaf in range(0, 100, 10):  # too few moves to trigger a rebuild
         above = tree.links[tree.links[leaf, PARENT], PARENT]
         low, high = tree.boxes[above, :3], tree.boxes[above, 3:]
         ends = np.sort(rng.uniform(low, high, (2, 3)), axis=0)
         boxes[leaf] = ends.ravel()
         tree.move(np.array([leaf]), boxes[leaf : leaf + 1].copy())
         check_links(tree)
-    assert found(tree) == expected(dict(enumerate(boxes)))
+    assert pairs_found(tree) == expected(dict(enumerate(boxes)))
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("axis", range(3))
-def test_a_leaf_that_moves_to_another_group_gets_a_neighbour_there(axis, side):
-    """Groups of eight boxes lie at the origin and far away along each axis."""
+def test_leaf_moved_to_distant_group_is_reinserted_there(axis, side):
+    """A leaf that moves to a distant group of boxes gets a parent within that group."""
     shifts = 100.0 * np.vstack([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
     low = (shifts[:, None] + random_boxes(np.random.default_rng(4), 8, spread=1.0)[:, :3]).reshape(-1, 3)
     low[0] = 0.0
@@ -129,16 +130,16 @@ def test_a_leaf_that_moves_to_another_group_gets_a_neighbour_there(axis, side):
     assert (parent[3:] - parent[:3] < 10.0).all()
 
 
-def test_a_leaf_far_from_all_others_is_a_child_of_the_root():
+def test_distant_leaf_is_child_of_root():
     low = np.array([(0.0, 0, 0), (1, 0, 0), (2, 0, 0), (100, 0, 0)])
     tree = Tree()
     tree.insert(np.arange(4), np.hstack([low, low + 0.5]))
     assert tree.links[3, PARENT] == tree.state[ROOT]
 
 
-def test_leaves_one_by_one_in_order_grow_no_deep_tree():
+def test_ordered_insertion_keeps_tree_shallow():
     tree = Tree(4096)
-    for k in range(0, 4096, 64):  # few enough at a time to be put in one by one, most of the time
+    for k in range(0, 4096, 64):  # most of these batches are small enough for one-by-one insertion
         low = np.repeat(np.arange(k, k + 64, dtype=float)[:, None], 3, axis=1)
         tree.insert(np.arange(k, k + 64), np.hstack([low, low + 0.5]))
     check_links(tree)
@@ -146,14 +147,15 @@ def test_leaves_one_by_one_in_order_grow_no_deep_tree():
 
 
 @pytest.mark.parametrize("boxes", [np.zeros((50, 6)), np.tile([0.0, 0, 0, 1, 1, 1], (50, 1)) * 1e50])
-def test_boxes_that_no_cut_parts(boxes):
+def test_coincident_boxes_form_all_pairs(boxes):
+    """Equal boxes, which no cutting plane separates, still give all pairs."""
     tree = Tree()
     tree.insert(np.arange(50), boxes)
     check_links(tree)
-    assert len(found(tree)) == 50 * 49 // 2
+    assert len(pairs_found(tree)) == 50 * 49 // 2
 
 
-def test_rays():
+def test_rays_equal_slab_tests():
     rng = np.random.default_rng(3)
     boxes = random_boxes(rng, 150)
     tree = Tree()
@@ -167,13 +169,13 @@ def test_rays():
     for far in (np.inf, 2.0):
         pairs = [tuple(p) for block in tree.along_rays(starts, ways, far, 11) for p in block.tolist()]
         assert len(pairs) == len(set(pairs))
-        hits = {(i, k) for i in range(80) for k in range(150) if meets(boxes[k], starts[i], ways[i], far)}
+        hits = {(i, k) for i in range(80) for k in range(150) if intersects(boxes[k], starts[i], ways[i], far)}
         assert len(hits) > 0
         assert set(pairs) == hits
 
 
-def meets(box, start, way, far):
-    """Whether a stretch of a ray is in all three slabs."""
+def intersects(box, start, way, far):
+    """Return whether a segment of a ray is within all three slabs of a box."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = np.array([(box[:3] - start) / way, (box[3:] - start) / way])
     still = way == 0.0
@@ -183,8 +185,8 @@ def meets(box, start, way, far):
     return max(t.min(axis=0).max(), 0.0) <= min(t.max(axis=0).min(), far)
 
 
-def test_a_ray_that_touches_the_edge_of_a_box_is_a_candidate():
-    """In rational numbers each ray meets its box, if only just: rounding in the slabs must not hide that."""
+def test_ray_touching_box_edge_is_candidate():
+    """In rational arithmetic each ray just intersects its box, and rounding of the slabs must not lose it."""
     rng = np.random.default_rng(21)
     starts, ways = rng.uniform(-1.0, 1.0, (300, 3)), rng.uniform(0.2, 1.0, (300, 3))
     ways /= np.linalg.norm(ways, axis=1, keepdims=True)
@@ -192,7 +194,7 @@ def test_a_ray_that_touches_the_edge_of_a_box_is_a_candidate():
         start, way = ([Fraction(c) for c in row[k].tolist()] for row in (starts, ways))
         time = (Fraction(x) - start[0]) / way[0]
         y, z = (s + time * w for s, w in zip(start[1:], way[1:], strict=True))
-        # the ray enters the slab of x when it leaves that of y
+        # the ray enters the slab of x when it leaves the slab of y
         box = np.array([[x, float(y) - 5.0, float(z) - 5.0, x + 5.0, naive.float_above(y), float(z) + 5.0]])
         tree = Tree()
         tree.insert(np.array([0]), box)
@@ -201,8 +203,8 @@ def test_a_ray_that_touches_the_edge_of_a_box_is_a_candidate():
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_a_ray_that_passes_a_box_within_the_rounding_of_a_ray_cast_is_a_candidate(axis, side):
-    """A ray cast against a shape is off by up to 7.5e-15 of the distances to its box."""
+def test_ray_missing_box_within_rounding_is_candidate(axis, side):
+    """A ray that misses a box by less than the rounding of a ray cast, 7.5e-15 of the distances, is a candidate."""
     box = np.array([[-1.0, -1.0, 9.0, 1.0, 1.0, 11.0]])
     start = np.zeros((1, 3))
     start[0, axis] = side * (1.0 + 7.5e-15 * 20.0)
@@ -215,8 +217,8 @@ def test_a_ray_that_passes_a_box_within_the_rounding_of_a_ray_cast_is_a_candidat
         start[0, axis] -= side * 1e-11
 
 
-def test_a_ray_that_ends_before_a_box_by_less_than_the_rounding_of_a_ray_cast_is_a_candidate():
-    """Both the box and the ray are made longer by four times the rounding."""
+def test_ray_ending_before_box_within_rounding_is_candidate():
+    """A ray that ends just before a box is a candidate: box and ray are both extended by four times the rounding."""
     rounding = 7.5e-15 * 24.0
     tree = Tree()
     tree.insert(np.array([0]), np.array([[-1.0, -1.0, 9.0, 1.0, 1.0, 11.0]]))

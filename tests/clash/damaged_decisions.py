@@ -1,9 +1,10 @@
-"""Files of decisions that nothing may take up, and what the error names, as a pattern."""
+"""Invalid files of decisions, each with a pattern that the error message must match."""
 
 import json
 
 
 def damaged():
+    """Yield the text of each invalid file and the pattern of its error message."""
     issue = {"id": "x", "kind": "hard", "a": "a", "b": "b"}
     stamp = {"at": "2026-05-04T08:00:00Z", "by": "ann"}
     view = {**stamp, "id": "1", "eye": [0, 0, 0], "target": [1, 0, 0], "up": [0, 0, 1]}
@@ -11,8 +12,8 @@ def damaged():
     yield "[]", "gjk3d clash"
     yield "{", "JSON"
     yield "[" * 100_000, "JSON"
-    for version, said in ((2, "2"), ("1", '"1"'), (True, "true"), (None, "null")):
-        yield json.dumps({**head, "schema_version": version, "issues": []}), f"version {said}.*1"
+    for version, shown in ((2, "2"), ("1", '"1"'), (True, "true"), (None, "null")):
+        yield json.dumps({**head, "schema_version": version, "issues": []}), f"version {shown}.*1"
     yield json.dumps(head), "issues"
     for row, named in [
         (7, "issue 1.*'7'"),

@@ -1,4 +1,4 @@
-"""The page of a report, taken apart without a browser."""
+"""The page of a report, parsed without a browser."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 
 class Parsed(HTMLParser):
-    """The elements of a page, its scripts and its words."""
+    """The elements, scripts and text of a page."""
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
@@ -40,7 +40,7 @@ class Parsed(HTMLParser):
 
     @property
     def rows(self):
-        """The findings, out of their blocks."""
+        """Return the findings, unpacked from their blocks."""
         rows = []
         for line in self.scripts[1].split():
             columns = json.loads(unpacked(line))
@@ -49,7 +49,7 @@ class Parsed(HTMLParser):
         return rows
 
     def bodies(self):
-        """The corners of each part's triangles as the page has them, (n, 3), None where it has none, and all boxes."""
+        """Return the triangle corners (n, 3) of each part, None if the page has none, and all boxes."""
         data, first, *chunks = self.data, *map(unpacked, self.scripts[2].split())
         count, ends = len(data["names"]), np.cumsum([0, 24 * len(data["names"]), 28 * len(data["names"])])
         boxes = np.frombuffer(first[: ends[1]], "<f4").reshape(count, 2, 3)
@@ -59,11 +59,11 @@ class Parsed(HTMLParser):
         assert len(first) == after + 5 * count
         shapes, sizes = [], iter(data["shapes"])
         for number, chunk in zip(data["chunks"], chunks, strict=True):
-            own = [next(sizes) for _ in range(number)]
-            points = np.split(np.frombuffer(chunk[: 12 * sum(n for n, _ in own)], "<f4").reshape(-1, 3),
-                              np.cumsum([n for n, _ in own])[:-1])  # fmt: skip
-            indices = np.split(np.frombuffer(chunk[12 * sum(n for n, _ in own) :], "<u4"),
-                               np.cumsum([n for _, n in own])[:-1])  # fmt: skip
+            block_sizes = [next(sizes) for _ in range(number)]
+            points = np.split(np.frombuffer(chunk[: 12 * sum(n for n, _ in block_sizes)], "<f4").reshape(-1, 3),
+                              np.cumsum([n for n, _ in block_sizes])[:-1])  # fmt: skip
+            indices = np.split(np.frombuffer(chunk[12 * sum(n for n, _ in block_sizes) :], "<u4"),
+                               np.cumsum([n for _, n in block_sizes])[:-1])  # fmt: skip
             shapes += [p[i].astype(float) for p, i in zip(points, indices, strict=True)]
         turned = lambda k: Rotation.from_quat(poses[k, :4]).apply(shapes[which[k]]) + poses[k, 4:]  # noqa: E731
         return [turned(k) if which[k] >= 0 else None for k in range(count)], boxes

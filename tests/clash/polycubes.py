@@ -1,4 +1,4 @@
-"""Parts made of unit cubes on a lattice: not convex, faces in one plane everywhere, and all is known of their pairs."""
+"""Non-convex parts of unit cubes on a lattice, with many coplanar faces, and the exact reference for their pairs."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import gjk3d as gk
 
 
 def grown(rng, count):
-    """Return the cells of a part that grew cell by cell."""
+    """Return the lattice cells of a part that grows by random adjacent cells."""
     cells = [(0, 0, 0)]
     while len(cells) < count:
         step = np.zeros(3, dtype=int)
@@ -18,7 +18,7 @@ def grown(rng, count):
 
 
 def surface(cells, shift=(0, 0, 0)):
-    """Return the mesh of the outer faces; corners and edges may be shared by more faces than a manifold allows."""
+    """Return the mesh of the outer faces; vertices and edges may be shared by more faces than a manifold allows."""
     places, faces = {}, []
     for cell in cells:
         for axis in range(3):
@@ -40,13 +40,13 @@ def surface(cells, shift=(0, 0, 0)):
 
 
 def truth(a, b, halves):
-    """Return the volume of the overlap of two parts, and their distance, the second moved by so many halves."""
+    """Return the overlap volume and the distance of two parts, the second shifted by some half units."""
     first, second = (np.array([(2 * x + i, 2 * y + j, 2 * z + k) for x, y, z in cells for i, j, k in _EIGHTHS])
                      for cells in (a, b))  # fmt: skip
     second = second + halves
-    both = {tuple(c) for c in first.tolist()} & {tuple(c) for c in second.tolist()}
+    common = {tuple(c) for c in first.tolist()} & {tuple(c) for c in second.tolist()}
     gaps = np.maximum(np.abs(first[:, None] - second[None]) - 1.0, 0.0)
-    return len(both) / 8.0, float(np.sqrt((gaps**2).sum(axis=2)).min() / 2.0)
+    return len(common) / 8.0, float(np.sqrt((gaps**2).sum(axis=2)).min() / 2.0)
 
 
 _EIGHTHS = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]

@@ -1,4 +1,4 @@
-"""Reports made by hand, for what only shows them."""
+"""Handmade reports for tests of pages and file formats."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ from gjk3d.clash.detection.clashes import KINDS, Clash, clash_id
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.report import Input, PartRow, Report
 
-#: Names that a careless page would take for its own.
+#: Names that a careless page would interpret as HTML.
 EVIL = "<script>alert(1)</script>"
 ENDING = '</script></noscript><img src=x onerror="alert(2)">@data@\u202e\x00&amp;'
-#: As a page shows it: what would turn the words beside it, or hide, is told by its code point.
+#: The name as a page shows it: characters that hide or reverse text are replaced by their code points.
 SHOWN_ENDING = ENDING.replace("\u202e", "\\u202e").replace("\x00", "\\u0000")
 
 
@@ -40,7 +40,7 @@ def finding(kind, a, b, severity=1, **more):
 
 
 def three_cubes(names=("frame", "press/ram", "press/pin"), **more):
-    """Two cubes that overlap by 0.5, and a third that is 0.25 from the second."""
+    """Return a report of two cubes that overlap by 0.5 and a third at a gap of 0.25 from the second."""
     meshes = [cube((0, 0, 0)), cube((1.5, 0, 0)), cube((3.75, 0, 0))]
     hard = finding(
         "hard",
@@ -94,7 +94,7 @@ def three_cubes(names=("frame", "press/ram", "press/pin"), **more):
 
 
 def many(count, side=12):
-    """A grid of cubes and as many findings as asked for, of every kind in turn."""
+    """Return a report of a grid of cubes with `count` findings of all kinds in turn."""
     places = [(3.0 * (i % side), 3.0 * (i // side % side), 3.0 * (i // side**2)) for i in range(side**3)]
     names = [f"line {i // 50}/cube {i}" for i in range(len(places))]
     meshes = [cube(place) for place in places]

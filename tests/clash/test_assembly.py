@@ -1,4 +1,4 @@
-"""Assemblies from files: names, units, frames, and what becomes of what cannot be read."""
+"""Assemblies from files: names, units, frames, and unreadable files and parts."""
 
 import importlib.util
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, QUADS, TRIANGLES, glb, obj, step, stl_binary, write_3mf
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check
@@ -31,7 +31,7 @@ def save(tmp_path):
 
 
 DATA = Path(__file__).parents[2] / "data"
-METRE = b'<unit name="metre" meter="1"/>'  #: of a Collada file
+METRE = b'<unit name="metre" meter="1"/>'  #: unit element of a Collada file
 
 
 def names(assembly):
@@ -42,7 +42,7 @@ def bounds(assembly, name):
     return next(part.mesh.bounds.tolist() for part in assembly.parts if part.name == name)
 
 
-def test_gearbox_has_its_parts_at_their_paths_and_places():
+def test_gearbox_has_expected_paths_and_bounds():
     import json
 
     with open(DATA / "gearbox.truth.json") as file:
@@ -53,11 +53,11 @@ def test_gearbox_has_its_parts_at_their_paths_and_places():
     for part in truth.values():
         np.testing.assert_allclose(bounds(assembly, part["path"]), part["bounds"], rtol=0, atol=1e-16)
     faces = {part.name.rpartition("/")[2]: part.mesh.faces for part in assembly.parts}
-    assert faces["bolt_1"] is faces["bolt_2"]  # instances of one geometry share what they can
+    assert faces["bolt_1"] is faces["bolt_2"]  # instances of one geometry share the face array
     assert faces["bolt_1"] is not faces["nut_1"]
 
 
-def test_scale_is_baked_and_paths_go_through_groups(save):
+def test_scale_is_applied_and_paths_include_groups(save):
     nodes = [
         {"name": "group", "children": [1, 2], "scale": [2, 2, 2], "translation": [10, 0, 0]},
         {"name": "cube", "mesh": 0, "translation": [1, 0, 0]},
@@ -70,7 +70,7 @@ def test_scale_is_baked_and_paths_go_through_groups(save):
 
 
 @pytest.mark.full
-def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
+def test_step_and_3mf_are_converted_to_one_unit(save, tmp_path, capfd):
     save("one.step", step([("plate", CORNERS * 40, QUADS), ("pin", CORNERS * 5, QUADS)]))
     write_3mf(tmp_path / "two.3mf", [("lid", CORNERS * 40, TRIANGLES)], unit="inch")
     assembly = Assembly.load([tmp_path / "two.3mf", tmp_path / "one.step"])
@@ -85,11 +85,11 @@ def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
 
 
 @pytest.mark.full
-def test_step_occurrences_without_a_name_are_called_as_their_products(save):
+def test_unnamed_step_occurrences_get_product_names(save):
     solids = [("box_base", CORNERS * 40, QUADS), (r"St\X2\00F6\X0\\S\_el", CORNERS * 5, QUADS)]
     pins = [(solids[1][0], "NAUO1", (0, 0, 0)), (solids[1][0], "", (9, 0, 0))]
-    whole = [("box_base", "NAUO3", (0, 0, 0)), ("it''s", "NAUO4", (50, 0, 0)), ("it''s", "left one", (90, 0, 0))]
-    assembly = Assembly.load(save("a.step", step(solids, [("it''s", pins), ("top", whole)])))
+    top = [("box_base", "NAUO3", (0, 0, 0)), ("it''s", "NAUO4", (50, 0, 0)), ("it''s", "left one", (90, 0, 0))]
+    assembly = Assembly.load(save("a.step", step(solids, [("it''s", pins), ("top", top)])))
     assert names(assembly) == [
         "top/box_base",
         "top/it's/Stößel",
@@ -102,12 +102,12 @@ def test_step_occurrences_without_a_name_are_called_as_their_products(save):
 
 @pytest.mark.full
 @pytest.mark.parametrize("blank", [" ", "", "NAUO1", "\\X2\\00A0\\X0\\"])
-def test_step_occurrences_of_a_blank_name_are_called_as_their_products(save, blank):
-    """SolidWorks calls all occurrences ' '; the nodes of one name keep the order of the file."""
+def test_blank_step_occurrences_get_product_names(save, blank):
+    """SolidWorks names all occurrences ' '; nodes of equal names keep the order of the file."""
     solids = [("bolt", CORNERS * 5, QUADS), ("plate", CORNERS * 40, QUADS)]
     frame = [("bolt", blank, (0, 0, 0)), ("plate", blank, (10, 0, 0)), ("bolt", blank, (60, 0, 0))]
-    whole = [("frame", blank, (0, 0, 0)), ("frame", " left ", (0, 0, 100))]
-    text = step(solids, [("frame", frame), ("top", whole)])
+    top = [("frame", blank, (0, 0, 0)), ("frame", " left ", (0, 0, 100))]
+    text = step(solids, [("frame", frame), ("top", top)])
     for ids in (text, re.sub(rb"(USAGE_OCCURRENCE)\('\d+'", rb"\1(' '", text)):
         assembly = Assembly.load(save("a.step", ids))
         assert sorted(names(assembly)) == [
@@ -118,14 +118,14 @@ def test_step_occurrences_of_a_blank_name_are_called_as_their_products(save, bla
         assert bounds(assembly, "top/left/bolt_3")[0] == pytest.approx([60, 0, 100], abs=1e-5)
 
 
-def test_a_glb_does_not_name_parts_by_the_labels_of_other_readers(save):
+def test_labels_in_glb_extras_are_ignored(save):
     extras = {"notes": ["checked"], "labels": {"cube": "nut"}, "guids": {"cube": "0"}}
     data = glb([{"name": "cube", "mesh": 0}], scenes=[{"nodes": [0], "extras": extras}])
     assembly = Assembly.load(save("a.glb", data))
     assert (names(assembly), assembly.notes, assembly.parts[0].guid) == (["cube"], (), "")
 
 
-def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_path):
+def test_folder_is_read_recursively_in_natural_order(save, tmp_path):
     for name in ("b 10.stl", "b 2.stl", "sub/b 2.stl", ".hidden/x.stl", "notes.txt"):
         save(name, stl_binary())
     assembly = Assembly.load(tmp_path)
@@ -135,12 +135,12 @@ def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_
     files = [tmp_path / name for name in ("b 10.stl", "sub/b 2.stl", "b 2.stl")]
     random.Random(1).shuffle(files)
     again = Assembly.load(files)
-    assert names(again) == ["b 2", "b 2 (2)", "b 10"]  # equal names are numbered, in the order of their files
+    assert names(again) == ["b 2", "b 2 (2)", "b 10"]  # equal names are numbered in the order of their files
     assert [part.file for part in again.parts] == [str(tmp_path / n) for n in ("b 2.stl", "sub/b 2.stl", "b 10.stl")]
     assert again == Assembly.load(files[::-1])
 
 
-def test_models_of_other_formats_are_told_of(save, tmp_path):
+def test_unsupported_model_formats_are_noted(save, tmp_path):
     for name in ("a.stl", "part.FBX", "sub/b.iges", ".hidden/x.fbx", "notes.txt"):
         save(name, stl_binary())
     assembly = Assembly.load(tmp_path)
@@ -152,18 +152,18 @@ def test_models_of_other_formats_are_told_of(save, tmp_path):
     assert Assembly.load(tmp_path).notes[0].endswith(" and 4 more")
 
 
-def test_one_file_given_twice_is_one(save):
+def test_repeated_file_is_read_once(save):
     path = save("a.stl", stl_binary())
     assert names(Assembly.load([path, path, str(path)])) == ["a"]
 
 
-def test_equal_names_do_not_hide_a_name_that_is_there(save, tmp_path):
+def test_numbered_names_do_not_collide_with_existing_ones(save, tmp_path):
     for name in ("x.stl", "x.obj", "x (2).stl"):
         save(name, obj() if name.endswith("obj") else stl_binary())
     assert names(Assembly.load(tmp_path)) == ["x", "x (2)", "x (3)"]
 
 
-def test_broken_files_and_parts_stay_as_unchecked(save, tmp_path, monkeypatch):
+def test_broken_files_become_unchecked_parts(save, tmp_path, monkeypatch):
     save("good.stl", stl_binary())
     save("empty.stl", b"")
     save("junk.stl", b"junk")
@@ -185,8 +185,8 @@ def test_broken_files_and_parts_stay_as_unchecked(save, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_what_has_the_name_of_a_model_and_is_none_is_not_passed_over(save, tmp_path):
-    """A pipe is not opened: that would wait for who writes to it."""
+def test_folders_links_and_pipes_named_as_models_are_unchecked(save, tmp_path):
+    """A pipe is not opened, because opening waits for a writer."""
     save("good.stl", stl_binary())
     save("full.stl/inner.stl", stl_binary())
     (tmp_path / "folder.stl").mkdir()
@@ -204,7 +204,7 @@ def test_what_has_the_name_of_a_model_and_is_none_is_not_passed_over(save, tmp_p
         Assembly.load("")
 
 
-def test_one_broken_part_of_a_file_does_not_take_the_others(save):
+def test_broken_part_does_not_affect_the_others(save):
     far = {"name": "far", "mesh": 0, "translation": [1.7e308, 0, 0], "scale": [1e308, 1e308, 1e308]}
     nodes = [{"name": "good", "mesh": 0}, far]
     assembly = Assembly.load(save("a.glb", glb(nodes, scenes=[{"nodes": [0, 1]}])))
@@ -214,12 +214,12 @@ def test_one_broken_part_of_a_file_does_not_take_the_others(save):
 
 
 @pytest.mark.parametrize("size", [1e60, 1e300, 1e-60])
-def test_a_part_beyond_what_can_be_computed_with_takes_no_others_with_it(save, size, tmp_path):
+def test_part_of_extreme_size_does_not_affect_the_others(save, size, tmp_path):
     good = [{"name": "a", "mesh": 0}, {"name": "b", "mesh": 0, "translation": [0.5, 0, 0]}]
     nodes = [*good, {"name": "lost", "mesh": 0, "scale": [size] * 3}]
     report = check(Assembly.load(save("a.glb", glb(nodes, scenes=[{"nodes": [0, 1, 2]}]))))
-    alone = check(Assembly.load(save("b.glb", glb(good, scenes=[{"nodes": [0, 1]}]))))
-    assert report.tolerance == alone.tolerance
+    without = check(Assembly.load(save("b.glb", glb(good, scenes=[{"nodes": [0, 1]}]))))
+    assert report.tolerance == without.tolerance
     assert [(clash.kind, clash.a, clash.b) for clash in report.clashes] == [
         ("hard", "a", "b"),
         ("unchecked", "lost", ""),
@@ -229,7 +229,7 @@ def test_a_part_beyond_what_can_be_computed_with_takes_no_others_with_it(save, s
     assert report.to_html(tmp_path / "page.html").stat().st_size > 100_000
 
 
-def test_what_cannot_be_an_assembly_is_refused(save, tmp_path):
+def test_invalid_assemblies_raise(save, tmp_path):
     with pytest.raises(FileError, match=r"nothing\.glb"):
         Assembly.load(tmp_path / "nothing.glb")
     with pytest.raises(FileError, match=r"models.*folder"):
@@ -247,12 +247,12 @@ def test_what_cannot_be_an_assembly_is_refused(save, tmp_path):
     assert bounds(Assembly.load(files, unit="mm"), "a") == [[0, 0, 0], [0.001] * 3]
 
 
-def test_meshes_make_an_assembly_too():
+def test_assembly_of_meshes():
     mesh = gk.Mesh(CORNERS, TRIANGLES)
     assert names(Assembly.of({"b": mesh, "a": mesh}, "mm")) == ["a", "b"]
 
 
-def test_lengths_carry_units():
+def test_lengths_with_units_are_parsed():
     assert length("0.5mm", "m", "--clearance") == 0.0005
     assert length(" 2 in", "mm", "x") == 50.8
     assert length("1e-3", None, "x") == 0.001
@@ -268,7 +268,7 @@ def test_lengths_carry_units():
 
 @pytest.fixture
 def in_metres(tmp_path):
-    """A GLB of two cubes of side 20 that overlap by 2: of millimetres, though a GLB is in metres."""
+    """Write a GLB of two cubes of side 20 that overlap by 2, drawn in millimetres although GLB is in metres."""
     scene = trimesh.Scene()
     for name, x in (("a", 0.0), ("b", 18.0)):
         matrix = trimesh.transformations.translation_matrix((x, 0, 0))
@@ -278,7 +278,7 @@ def in_metres(tmp_path):
     return path
 
 
-def test_a_unit_that_is_said_goes_before_that_of_the_file(in_metres, save):
+def test_unit_argument_overrides_file_unit(in_metres, save):
     assembly = Assembly.load(in_metres, unit="mm")
     assert (assembly.unit, assembly.inputs[0].unit) == ("mm", "m")
     assert {part.mesh.unit for part in assembly.parts} == {"mm"}
@@ -289,7 +289,7 @@ def test_a_unit_that_is_said_goes_before_that_of_the_file(in_metres, save):
     assert Assembly.load(in_metres, unit="m").notes == Assembly.load(in_metres, unit="meters").notes == ()
 
 
-def test_a_unit_that_is_said_is_that_of_the_files_without_one_if_there_are_some(in_metres, tmp_path):
+def test_unit_argument_applies_to_files_without_unit_first(in_metres, tmp_path):
     trimesh.creation.box((1000, 1000, 1000)).export(tmp_path / "c.stl")
     assembly = Assembly.load([in_metres, tmp_path / "c.stl"], unit="mm")
     assert assembly.unit == "m"
@@ -297,7 +297,7 @@ def test_a_unit_that_is_said_is_that_of_the_files_without_one_if_there_are_some(
     assert any(str(in_metres) in note and " m: mm " in note for note in assembly.notes)
 
 
-def test_a_size_that_suggests_another_unit_is_remarked_on(in_metres, tmp_path):
+def test_implausible_size_is_noted(in_metres, tmp_path):
     (text,) = Assembly.load(in_metres).notes
     assert_names(text, "38 m", "20 m", "unit")
     assert check(Assembly.load(in_metres)).to_dict()["notes"] == [text]
@@ -312,7 +312,7 @@ def test_a_size_that_suggests_another_unit_is_remarked_on(in_metres, tmp_path):
 
 @pytest.mark.full
 @pytest.mark.parametrize("size", [1e-4, 4e4])
-def test_the_size_of_a_file_that_states_its_unit_is_not_doubted(save, tmp_path, size, capsys):
+def test_size_of_file_with_explicit_unit_is_not_doubted(save, tmp_path, size, capsys):
     solids = [("a", CORNERS * size, QUADS), ("b", CORNERS * size + size, QUADS)]
     write_3mf(tmp_path / "a.3mf", [("cube", CORNERS * size, TRIANGLES)], unit="meter")
     collada = trimesh.creation.box((size, size, size)).export(file_type="dae").replace(b"</asset>", METRE + b"</asset>")
@@ -331,14 +331,14 @@ def test_the_size_of_a_file_that_states_its_unit_is_not_doubted(save, tmp_path, 
     [
         ("m", [0.02, 0.1, 0.2], 0.3, False, False),  # a gearbox
         ("m", [0.2, 2.5, 9.0], 60.0, False, False),  # a house
-        ("m", [2, 20, 200], 300.0, False, True),  # the gearbox, its numbers in mm
+        ("m", [2, 20, 200], 300.0, False, True),  # the gearbox with its numbers in mm
         ("mm", [2, 20, 200], 300.0, False, False),
-        ("m", [0.2, 8.0, 200], 300.0, True, False),  # a ship, in metres as the user says
+        ("m", [0.2, 8.0, 200], 300.0, True, False),  # a ship; the user specified metres
         ("m", [0.02, 0.1, 0.2], 20_000.0, True, True),
         ("mm", [2e-5, 1e-4, 2e-4], 3e-4, True, True),
         (None, [1e9], 1e9, False, False),
         ("furlong", [1e9], 1e9, False, False),
     ],
 )
-def test_what_size_is_doubted(unit, sizes, whole, said, remarked):
+def test_doubt_depends_on_unit_and_sizes(unit, sizes, whole, said, remarked):
     assert (doubt(unit, sizes, whole, said) is not None) is remarked

@@ -1,4 +1,4 @@
-"""BCF 2.1, read by the rules of its schemas: which elements there are, and in which order."""
+"""BCF 2.1 files, checked by the rules of its schemas: which elements occur, and in which order."""
 
 import math
 import re
@@ -8,16 +8,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.clash import Input, Triage, formats
 from gjk3d.errors import ParseError
-from tests.clash import sentences
+from tests.clash import messages
 from tests.clash.reports import ENDING, EVIL, finding, many, three_cubes
 
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 POINT = "X Y Z"
-#: Children of each element in their order: as the schemas of BCF 2.1 have them, those that are used here required.
+#: Children of each element in the order of the BCF 2.1 schemas; the optional ones that are always written are required.
 ORDER = {
     "Markup": "Header? Topic Comment* Viewpoints*",
     "Header": "File+",
@@ -45,7 +45,7 @@ NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
 
 
 def valid(element):
-    """Hold an element and all below it against the order of the schemas."""
+    """Check an element and its descendants against the order of the schemas; return the element."""
     pattern = "".join(
         f"(?:{name.rstrip('?*+')} ){name[-1] if name[-1] in '?*+' else ''}"
         for name in ORDER.get(element.tag, "").split()
@@ -74,7 +74,7 @@ def vector(element, name):
     return np.array([float(element.find(f".//{name}/{axis}").text) for axis in "XYZ"])
 
 
-def test_a_file_has_what_bcf_asks_for(tmp_path):
+def test_file_has_required_entries_and_elements(tmp_path):
     files = written(three_cubes(), tmp_path)
     assert parsed(files["bcf.version"]).get("VersionId") == "2.1"
     assert parsed(files["project.bcfp"]).findtext("ExtensionSchema") == "extensions.xsd"
@@ -88,8 +88,8 @@ def test_a_file_has_what_bcf_asks_for(tmp_path):
         assert {topic.get("TopicType"), topic.get("TopicStatus"), topic.findtext("Priority")} <= words
         assert topic.findtext("Labels") in words
     assert [topic.findtext("Title") for topic in topics] == [
-        sentences.TITLE.format("hard", "frame", "press/ram"),
-        sentences.TITLE.format("clearance", "press/ram", "press/pin"),
+        messages.TITLE.format("hard", "frame", "press/ram"),
+        messages.TITLE.format("clearance", "press/ram", "press/pin"),
     ]
 
 
@@ -103,7 +103,7 @@ def test_a_file_has_what_bcf_asks_for(tmp_path):
         ("glb", "x", (1, 0, 0)),
     ],
 )
-def test_the_camera_looks_at_the_finding_from_outside_in_metres(tmp_path, suffix, axis, up):
+def test_camera_looks_at_finding_in_metres(tmp_path, suffix, axis, up):
     report = three_cubes(inputs=(Input(f"press.{suffix}", None, "mm"),))
     files = written(report, tmp_path, up=axis)
     for clash, name in zip(report.clashes, (n for n in files if n.endswith(".bcfv")), strict=True):
@@ -113,9 +113,9 @@ def test_the_camera_looks_at_the_finding_from_outside_in_metres(tmp_path, suffix
         np.testing.assert_allclose(way, to_clash / np.linalg.norm(to_clash), atol=1e-12)
         np.testing.assert_allclose([np.linalg.norm(way), np.linalg.norm(upright), way @ upright], [1, 1, 0], atol=1e-12)
         assert upright @ up > 0.5
-        assert axis == "x" or abs(way @ clash.normal) < 0.5  # across the gap
+        assert axis == "x" or abs(way @ clash.normal) < 0.5  # the camera looks across the gap
         assert 45.0 <= float(view.findtext(".//FieldOfView")) <= 60.0
-        # what both share is in the picture, and no more than some tens of it
+        # the overlap is within the picture and not tiny in it
         angle = math.degrees(math.atan2(1e-3 * clash.depth, np.linalg.norm(to_clash)))
         assert angle < 30.0
         assert np.linalg.norm(to_clash) < 1e-3 * 40.0
@@ -125,12 +125,12 @@ def test_the_camera_looks_at_the_finding_from_outside_in_metres(tmp_path, suffix
         assert names == [clash.a, clash.b]
 
 
-def test_a_section_plane_is_written_on_request(tmp_path):
+def test_section_plane_is_written_on_request(tmp_path):
     report = three_cubes()
     views = [name for name in written(report, tmp_path) if name.endswith(".bcfv")]
-    whole, cut = (written(report, tmp_path, section=section) for section in (False, True))
+    uncut, cut = (written(report, tmp_path, section=section) for section in (False, True))
     for clash, name in zip(report.clashes, views, strict=True):
-        assert parsed(whole[name]).find("ClippingPlanes") is None
+        assert parsed(uncut[name]).find("ClippingPlanes") is None
         view = parsed(cut[name])
         (plane,) = view.iter("ClippingPlane")
         place, eye = np.array(clash.point) / 1000.0, vector(view, "CameraViewPoint")
@@ -140,7 +140,7 @@ def test_a_section_plane_is_written_on_request(tmp_path):
 
 
 @pytest.mark.full
-def test_equal_reports_are_equal_files_and_findings_keep_their_guids(tmp_path):
+def test_equal_reports_give_equal_files_and_guids(tmp_path):
     formats.to_bcf(three_cubes(), tmp_path / "one.bcf", NOW)
     formats.to_bcf(three_cubes(elapsed=9.0), tmp_path / "two.bcf", NOW)
     assert (tmp_path / "one.bcf").read_bytes() == (tmp_path / "two.bcf").read_bytes()
@@ -154,21 +154,21 @@ def test_equal_reports_are_equal_files_and_findings_keep_their_guids(tmp_path):
     assert len(topics) == sum(clash.kind != "touch" for clash in more.clashes) > 400
 
 
-def test_statuses_become_those_of_topics(tmp_path):
+def test_statuses_map_to_topic_statuses(tmp_path):
     clashes = tuple(
         finding("hard", "a", str(k), status=status) for k, status in enumerate(("new", "active", "resolved", "ignored"))
     )
     files = written(three_cubes(clashes=clashes), tmp_path)
     topics = [parsed(data).find("Topic") for name, data in files.items() if name.endswith("markup.bcf")]
     assert [topic.get("TopicStatus") for topic in topics] == ["Open", "Active", "Closed", "Ignored"]
-    assert not [name for name in files if name.endswith(".bcfv")]  # they have no place to look at
+    assert not [name for name in files if name.endswith(".bcfv")]  # these findings have no point to look at
 
 
-def test_names_do_no_harm_and_ifc_guids_are_found(tmp_path):
+def test_names_are_escaped_and_ifc_guids_are_found(tmp_path):
     guid = "2O2Fr$t4X7Zf8NOew3FNr2"
     clash = finding("unchecked", EVIL, "", note=ENDING, point=None)
-    other = finding("clearance", ENDING, f"storey/{guid}", point=(0.0, 0.0, 0.0), a_file="<&>.glb")
-    files = written(three_cubes(clashes=(clash, other)), tmp_path)
+    named = finding("clearance", ENDING, f"storey/{guid}", point=(0.0, 0.0, 0.0), a_file="<&>.glb")
+    files = written(three_cubes(clashes=(clash, named)), tmp_path)
     topics = [parsed(data) for name, data in files.items() if name.endswith("markup.bcf")]
     assert topics[0].findtext("Topic/Title") == f"unchecked: {EVIL}"
     assert "\ufffd" in topics[1].findtext("Topic/Title")
@@ -176,8 +176,8 @@ def test_names_do_no_harm_and_ifc_guids_are_found(tmp_path):
     assert [item.get("IfcGuid") for item in view.iter("Component")] == [None, guid]
 
 
-def test_a_topic_that_readers_refuse_is_not_written(tmp_path):
-    """Escaped, each of these letters takes four bytes."""
+def test_topic_beyond_reader_limit_raises(tmp_path):
+    """Each of these characters takes four bytes when escaped, so the topic exceeds the limit of the reader."""
     report = three_cubes()
     file = tmp_path / "week.bcf"
     triage = Triage()

@@ -1,4 +1,4 @@
-"""A door with hinge and latch, and a drawer: planted clashes whose times have a closed form, and dense sampling."""
+"""A cabinet with a door, its latch and a drawer: planted clashes, compared with closed forms and dense sampling."""
 
 import importlib
 import itertools
@@ -15,7 +15,7 @@ import gjk3d as gk
 
 DATA = Path(__file__).parents[2] / "data"
 GLB, TOML = DATA / "cabinet" / "cabinet.glb", DATA / "cabinet" / "cabinet.toml"
-ROUNDED = 1e-6  # s: a corner is rounded by 3e-8 m, the slowest that meets something goes 0.35 m/s
+ROUNDED = 1e-6  # s: a corner is rounded by 3e-8 m, and the slowest clashing part moves at 0.35 m/s
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def solids():
 
 
 def pose(name, time):
-    """The three seconds in closed form, by no code of the package."""
+    """Return the pose of a part in closed form, without code of the package."""
     turn = math.radians(-80.0) * min(max(time - 1.0, 0.0), 1.0)
     c, s = math.cos(turn), math.sin(turn)
     matrix = np.eye(4)
@@ -53,7 +53,7 @@ def pose(name, time):
     return matrix
 
 
-def test_the_planted_clashes_begin_and_end_when_they_do_in_closed_form(report, drawing):
+def test_planted_clash_times_equal_closed_form(report, drawing):
     assert {(c.kind, c.a, c.b) for c in report.clashes} == {("hard", "latch", "lip"), ("hard", "door", "drawer")}
     spans = {clash.a: clash.intervals for clash in report.clashes}
     ((after, begin, end, before),) = spans["latch"]
@@ -64,31 +64,31 @@ def test_the_planted_clashes_begin_and_end_when_they_do_in_closed_form(report, d
     ((after, begin, end, before),) = spans["door"]
     assert after - ROUNDED <= drawing.drawer_time() <= begin + ROUNDED
     assert begin - after <= 3e-4 + ROUNDED
-    assert end == before == pytest.approx(3.0)  # it stays there
+    assert end == before == pytest.approx(3.0)  # the drawer stays in the door
 
 
-def test_every_pair_of_the_cabinet_is_as_dense_sampling_says(report, solids):
+def test_all_pairs_equal_dense_sampling(report, solids):
     spans = {frozenset((clash.a, clash.b)): clash.intervals for clash in report.clashes}
     times = np.concatenate([np.linspace(0.0, 3.0, 121), np.linspace(1.0, 1.035, 141), np.linspace(2.755, 2.77, 61)])
     for a, b in itertools.combinations(sorted(solids), 2):
-        met = spans.get(frozenset((a, b)), ())
+        intervals = spans.get(frozenset((a, b)), ())
         for time in times.tolist():
             placed = [solids[name].transform(pose(name, time)[:3]) for name in (a, b)]
             shared = (placed[0] ^ placed[1]).volume()
-            if any(begin < time < end for _, begin, end, _ in met):
+            if any(begin < time < end for _, begin, end, _ in intervals):
                 assert shared > 0.0, (a, b, time)
-            elif not any(after <= time <= before for after, _, _, before in met):
+            elif not any(after <= time <= before for after, _, _, before in intervals):
                 assert shared == 0.0, (a, b, time)
 
 
-def test_what_is_driven_one_after_the_other_is_followed_exactly(report):
+def test_sequential_drives_equal_closed_form(report):
     assert report.notes == ()
     for name in ("door", "latch", "drawer"):
         for time in np.linspace(0.0, 3.0, 31).tolist():
             np.testing.assert_allclose(report.motion.pose(name, time), pose(name, time), rtol=0, atol=1e-14)
 
 
-def test_the_script_repeats_the_cabinet(drawing, tmp_path, monkeypatch):
+def test_script_reproduces_the_cabinet(drawing, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["make_cabinet.py", "--out", str(tmp_path)])
     drawing.main()
     assert (tmp_path / "cabinet.toml").read_bytes() == TOML.read_bytes()

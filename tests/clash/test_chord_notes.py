@@ -1,21 +1,21 @@
-"""Overlaps that are no deeper than the triangles of curved faces are off: a note says that they may be touches."""
+"""Overlaps within the chord error of curved faces: a note reports that the parts may only touch."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import write_3mf
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check
 
-SAGITTA = 5.0 * (1.0 - np.cos(np.pi / 32))  #: of a shaft of 10 mm with 32 segments
+SAGITTA = 5.0 * (1.0 - np.cos(np.pi / 32))  #: chord error of a shaft of diameter 10 mm with 32 segments
 
 
 def shaft_and_plate(deep):
-    """Return a shaft along x that is so deep in a plate below it, between two of its edges and by a corner."""
+    """Return a shaft along x that overlaps the plate below it by `deep` at one of its edges."""
     shaft = trimesh.creation.cylinder(5.0, 40.0, sections=32)
     shaft.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 2, (0, 1, 0)))
     plate = trimesh.creation.box((60.0, 60.0, 10.0), trimesh.transformations.translation_matrix((0, 0, -10.0 + deep)))
@@ -32,7 +32,7 @@ def written(folder, form, parts):
 
 
 @pytest.mark.parametrize("form", ["3mf", "obj", "stl"])
-def test_an_overlap_less_than_the_chord_error_gets_a_note(tmp_path, form):
+def test_overlap_within_chord_error_gets_a_note(tmp_path, form):
     report = check(written(tmp_path, form, shaft_and_plate(0.5 * SAGITTA)))
     assert report.counts["hard"] == 1
     (note,) = [note for note in report.notes if "--tolerance" in note]
@@ -45,12 +45,12 @@ def test_an_overlap_less_than_the_chord_error_gets_a_note(tmp_path, form):
 
 def test_flat_parts_get_no_note(tmp_path):
     box = trimesh.creation.box((10.0, 10.0, 10.0))
-    other = box.copy().apply_translation((9.999, 0.0, 0.0))
-    report = check(written(tmp_path, "stl", {"a": box, "b": other}))
+    shifted = box.copy().apply_translation((9.999, 0.0, 0.0))
+    report = check(written(tmp_path, "stl", {"a": box, "b": shifted}))
     assert (report.counts["hard"], report.notes) == (1, ())
 
 
-def test_a_note_names_a_few_of_many_overlaps():
+def test_note_names_first_of_many_overlaps():
     parts = {}
     for k in range(5):
         for name, mesh in shaft_and_plate(0.5 * SAGITTA).items():
@@ -59,8 +59,8 @@ def test_a_note_names_a_few_of_many_overlaps():
     assert_names(note, "5 overlaps", "plate 0 and shaft 0", "and 2 more")
 
 
-def test_a_shaft_in_its_bore_gets_a_note():
-    """Both have 32 segments, half a segment apart, so the corners of the shaft are in the facets of the bore."""
+def test_shaft_in_bore_gets_a_note():
+    """Shaft and bore have 32 segments, rotated by half a segment, so shaft edges are inside facets of the bore."""
     shaft, tube = (
         trimesh.creation.cylinder(5.0, 40.0, sections=32),
         trimesh.creation.annulus(5.0, 10.0, 30.0, sections=32),

@@ -1,18 +1,18 @@
-"""What pairs are, on parts whose truth is plain."""
+"""Kinds of clashes, on parts whose correct result is obvious."""
 
 import fcl
 import numpy as np
 import pytest
 import pyvista
 import trimesh
+from message_checks import assert_names
 from pyvista import examples
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, AssemblyPart, Rule, check
 from gjk3d.clash.detection.decider import Decider
 from gjk3d.errors import ParseError, ShapeError
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def block(extents=(1, 1, 1), at=(0, 0, 0)):
@@ -25,13 +25,13 @@ def of(mesh, at=(0, 0, 0)):
 
 
 def without_lid(mesh):
-    """The mesh without the faces that look up."""
+    """Return a mesh without its upward faces."""
     n = np.cross(*(mesh.vertices[mesh.faces[:, k]] - mesh.vertices[mesh.faces[:, 0]] for k in (1, 2)))
     return gk.Mesh(mesh.vertices, mesh.faces[n[:, 2] <= 0.0])
 
 
 def ell(at=(0, 0, 0)):
-    """Three unit cubes in an L, corner at the origin: not convex."""
+    """Return three unit cubes in an L with its corner at the origin, a non-convex part."""
     outline = np.array([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], float)
     low, high = np.c_[outline, np.zeros(6)], np.c_[outline, np.ones(6)]
     cap = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)])
@@ -40,18 +40,18 @@ def ell(at=(0, 0, 0)):
 
 
 def only(a, b, **options):
-    """Check two parts; return the one finding, None if there is none. Swapped names find the same, mirrored."""
-    found = check(Assembly.of({"a": a, "b": b}), **options).clashes
-    turned = check(Assembly.of({"a": b, "b": a}), **options).clashes
-    assert [clash.kind for clash in found] == [clash.kind for clash in turned]
-    assert len(found) <= 1
-    if found and found[0].distance_kind == "exact":
-        assert found[0].distance == pytest.approx(turned[0].distance, abs=1e-12)
-    return found[0] if found else None
+    """Check two parts; return the only finding or None. Also check that swapped names give the mirrored result."""
+    clashes = check(Assembly.of({"a": a, "b": b}), **options).clashes
+    swapped = check(Assembly.of({"a": b, "b": a}), **options).clashes
+    assert [clash.kind for clash in clashes] == [clash.kind for clash in swapped]
+    assert len(clashes) <= 1
+    if clashes and clashes[0].distance_kind == "exact":
+        assert clashes[0].distance == pytest.approx(swapped[0].distance, abs=1e-12)
+    return clashes[0] if clashes else None
 
 
 def consistent(clash):
-    """Hold the finding against the laws: the normal from A to B, and points as far apart as the distance says."""
+    """Check that the normal is a unit vector and agrees with witness points, distance and separating translation."""
     if clash.normal is not None:
         assert np.linalg.norm(clash.normal) == pytest.approx(1.0, abs=1e-12)
         if clash.point_a is not None:
@@ -69,7 +69,7 @@ def test_touching_parts_touch(make):
     consistent(clash)
 
 
-def test_the_tolerance_says_what_touches():
+def test_tolerance_separates_touch_from_clash():
     for shift, kind in ((1 - 1e-3, "hard"), (1 - 1e-7, "touch"), (1 + 1e-7, "touch"), (1 + 1e-3, None)):
         clash = only(block(), block(at=(shift, 0, 0)))
         assert (clash.kind if clash else None) == kind
@@ -81,20 +81,20 @@ def test_the_tolerance_says_what_touches():
 
 @pytest.mark.parametrize("shift", [0.0, 2e7])
 @pytest.mark.parametrize("far", [1e9, -1e9])
-def test_a_part_lost_far_away_changes_no_verdict(far, shift):
+def test_distant_part_changes_no_result(far, shift):
     parts = {str(k): block(at=(shift + (1 - 1e-5) * k, 0, 0)) for k in range(4)}
-    alone = check(Assembly.of(parts))
-    assert alone.counts["hard"] == 3
+    near = check(Assembly.of(parts))
+    assert near.counts["hard"] == 3
     report = check(Assembly.of(parts | {"lost": block(at=(far, 0, 0))}))
     assert [(clash.kind, clash.a, clash.b) for clash in report.clashes] == [
-        (clash.kind, clash.a, clash.b) for clash in alone.clashes
+        (clash.kind, clash.a, clash.b) for clash in near.clashes
     ]
-    assert report.tolerance == pytest.approx(alone.tolerance, rel=0.5)
-    assert report.pairs_close == alone.pairs_close
+    assert report.tolerance == pytest.approx(near.tolerance, rel=0.5)
+    assert report.pairs_close == near.pairs_close
     assert report.notes == ()
 
 
-def test_parts_far_from_the_others_touch_within_what_float32_rounds_there():
+def test_distant_parts_touch_within_float32_rounding():
     near = {f"near {k}": block(at=(3 * k, 0, 0)) for k in range(4)}
     far = {name: block(at=(1e5 + shift, 0, 0)) for name, shift in (("far a", 0), ("far b", 0.99))}
     report = check(Assembly.of(near | far))
@@ -105,8 +105,8 @@ def test_parts_far_from_the_others_touch_within_what_float32_rounds_there():
     assert check(Assembly.of(near | far), tolerance=1e-6).counts["hard"] == 1
 
 
-def test_aligned_overlapping_walls_are_found():
-    """Two walls in one line that overlap by 50 mm: every side of one is in the plane of one of the other."""
+def test_aligned_overlapping_walls_clash():
+    """Two walls in one line overlap by 50 mm; every side of one is coplanar with a side of the other."""
     clash = only(block((5, 0.2, 3)), block((5, 0.2, 3), at=(4.95, 0, 0)))
     assert (clash.kind, clash.distance_kind) == ("hard", "exact")
     assert clash.depth == pytest.approx(0.05, abs=1e-12)
@@ -115,7 +115,7 @@ def test_aligned_overlapping_walls_are_found():
     consistent(clash)
 
 
-def test_aligned_overlapping_parts_that_are_not_convex_are_found():
+def test_aligned_overlapping_non_convex_parts_clash():
     clash = only(ell(), ell(at=(1.95, 0, 0)))
     assert (clash.kind, clash.method, clash.distance_kind) == ("hard", "boolean", "exact")
     assert clash.overlap_volume == pytest.approx(0.05, rel=1e-9)
@@ -124,7 +124,7 @@ def test_aligned_overlapping_parts_that_are_not_convex_are_found():
     consistent(clash)
 
 
-def test_a_duct_through_a_wall_comes_out_lengthwise():
+def test_duct_through_wall_separates_lengthwise():
     clash = only(block((0.4, 0.4, 2)), gk.Mesh(block((5, 0.2, 3)).vertices[:, [0, 2, 1]], block().faces[:, ::-1]))
     assert (clash.kind, clash.method, clash.distance_kind) == ("hard", "epa", "exact")
     assert clash.depth == pytest.approx(1.1, abs=1e-12)
@@ -134,16 +134,16 @@ def test_a_duct_through_a_wall_comes_out_lengthwise():
 
 
 @pytest.mark.parametrize("outer", [block((4, 4, 4)), of(trimesh.creation.icosphere(subdivisions=3, radius=2.2))])
-def test_a_part_inside_a_part_is_contained(outer):
+def test_part_inside_another_is_contained(outer):
     clash = only(outer, block((1, 1, 1), at=(0.2, 0, 0)))
     assert clash.kind == "contained"
-    assert sentences.INSIDE.format("B", "A") in clash.note
+    assert messages.INSIDE.format("B", "A") in clash.note
     assert clash.depth > 1.5
     assert clash.overlap_volume == pytest.approx(1.0, rel=1e-9)
     consistent(clash)
 
 
-def test_a_part_in_the_notch_of_another_is_free_though_the_hulls_overlap():
+def test_part_in_notch_is_free_although_hulls_overlap():
     assert only(ell(), block((0.5, 0.5, 0.5), at=(1.5, 1.5, 0.5))) is None
     clash = only(ell(), block((0.5, 0.5, 0.5), at=(1.5, 1.5, 0.5)), clearance=0.3)
     assert (clash.kind, clash.distance_kind, clash.method) == ("clearance", "exact", "triangles")
@@ -152,22 +152,22 @@ def test_a_part_in_the_notch_of_another_is_free_though_the_hulls_overlap():
     consistent(clash)
 
 
-def test_clearance_is_what_is_closer_than_wanted():
+def test_gap_below_clearance_is_reported():
     for gap, kind in ((0.2, "clearance"), (0.3, None), (0.0, "touch")):
         clash = only(block(), block(at=(1 + gap, 0, 0)), clearance=0.3 - 1e-9)
         assert (clash.kind if clash else None) == kind
 
 
 @pytest.mark.parametrize("a", [block(at=(1.5, 0.5, 0.5)), ell()], ids=["convex", "not convex"])
-def test_a_gap_as_wide_as_the_clearance_is_free(a):
-    b = block(at=(3.0, 0.5, 0.5))  # 0.5 behind either, in numbers without rounding
+def test_gap_equal_to_clearance_is_free(a):
+    b = block(at=(3.0, 0.5, 0.5))  # 0.5 from either part, in exactly representable numbers
     assert only(a, b, clearance=0.5) is None
     assert only(a, b, clearance=np.nextafter(0.5, 1.0), tolerance=0.0).kind == "clearance"
     assert only(a, b, clearance=0.75, tolerance=0.25) is None
     assert only(a, b, clearance=np.nextafter(0.75, 1.0), tolerance=0.25).kind == "clearance"
 
 
-def test_identical_parts_are_duplicates_however_they_are_meshed():
+def test_equal_parts_are_duplicates_in_any_face_order():
     for make in (block, ell):
         assert only(make(), make()).kind == "duplicate"
     turned = gk.Mesh(block().vertices, np.roll(block().faces[::-1], 1, axis=1))
@@ -176,14 +176,14 @@ def test_identical_parts_are_duplicates_however_they_are_meshed():
 
 
 def prism(outline):
-    """A prism of height 1 over four points, the last of which is the tip of a dent; faces look outwards."""
+    """Return a prism of height 1 over four points, the last of which is the tip of a dent; faces point outwards."""
     sides = [face for i, j in ((0, 1), (1, 2), (2, 3), (3, 0)) for face in ((i, j, j + 4), (i, j + 4, i + 4))]
     caps = [(4, 5, 7), (5, 6, 7), (0, 3, 1), (1, 3, 2)]
     return gk.Mesh([(x, y, z) for z in (0.0, 1.0) for x, y in outline], sides + caps)
 
 
-def test_solids_on_the_same_vertices_with_other_faces_are_no_duplicates():
-    """Two dented prisms on the same eight vertices: the dents are on different sides, and one is twice as deep."""
+def test_equal_vertices_with_other_faces_are_not_duplicates():
+    """Two dented prisms on the same eight vertices differ in the place and depth of the dent."""
     right, top, tip = (4.0, 0.0), (0.0, 4.0), (1.0, 2.0)
     a, b = prism([(0.0, 0.0), right, top, tip]), prism([right, top, (0.0, 0.0), tip])
     assert (a.volume, b.volume) == pytest.approx((6.0, 4.0))
@@ -193,33 +193,33 @@ def test_solids_on_the_same_vertices_with_other_faces_are_no_duplicates():
     assert only(a, prism([(0.0, 0.0), right, top, tip])).kind == "duplicate"
 
 
-def test_one_solid_in_other_triangles_is_a_duplicate():
+def test_equal_solids_with_other_triangles_are_duplicates():
     for make in (block, ell):
         fine = of(trimesh.Trimesh(make().vertices, make().faces).subdivide())
         clash = only(make(), fine)
-        assert (clash.kind, clash.note.split(";")[0]) == ("duplicate", sentences.OTHER_TRIANGLES)
+        assert (clash.kind, clash.note.split(";")[0]) == ("duplicate", messages.OTHER_TRIANGLES)
         moved = gk.Mesh(fine.vertices + (1e-3, 0, 0), fine.faces)
         assert only(make(), moved).kind == "hard"
-    # all vertices are on each other's surfaces, and one has a dent that the other has not
+    # all vertices lie on the surface of the other part, and only one part has a bore
     ring = trimesh.creation.annulus(1.0, 2.0, 2.0, sections=24)
-    whole = trimesh.creation.cylinder(2.0, 2.0, sections=24)
-    assert only(of(whole), of(ring)).kind == "hard"
+    full = trimesh.creation.cylinder(2.0, 2.0, sections=24)
+    assert only(of(full), of(ring)).kind == "hard"
 
 
-def test_a_solid_that_shares_all_of_its_surface_does_not_merely_touch():
-    """No point of what the two share is off the surface of either."""
+def test_solid_sharing_its_whole_surface_overlaps():
+    """Every surface point of the overlap lies on the surfaces of both parts, and yet the parts overlap."""
     far = block(at=(5, 0, 0))
-    both = gk.Mesh(np.concatenate([ell().vertices, far.vertices]), np.concatenate([ell().faces, far.faces + 12]))
+    pair = gk.Mesh(np.concatenate([ell().vertices, far.vertices]), np.concatenate([ell().faces, far.faces + 12]))
     fine = of(trimesh.Trimesh(ell().vertices, ell().faces).subdivide())
-    for one in (ell(), fine):
-        clash = only(both, one)
+    for part in (ell(), fine):
+        clash = only(pair, part)
         assert clash.kind in ("hard", "contained")
         assert clash.overlap_volume == pytest.approx(3)
         assert clash.depth - clash.error_bound > 0.1
 
 
-def test_a_pin_pressed_into_a_hole_of_its_size_touches():
-    """No short way frees the pin, and yet nothing overlaps: the facets of both lie on each other."""
+def test_pin_in_hole_of_equal_size_touches():
+    """The facets of pin and hole coincide: nothing overlaps, although the separating translation is long."""
     pin = trimesh.creation.cylinder(1.0, 4.0, sections=24)
     ring = trimesh.creation.annulus(1.0, 2.0, 2.0, sections=24)
     clash = only(of(pin), of(ring))
@@ -229,11 +229,11 @@ def test_a_pin_pressed_into_a_hole_of_its_size_touches():
     clash = only(of(thick), of(ring))
     assert (clash.kind, clash.distance_kind) == ("hard", "bound")
     assert clash.depth - clash.error_bound == pytest.approx(0.01, rel=0.1)
-    assert clash.note == ""  # both bounds are numbers of the finding: they are told in the unit it is read in
+    assert clash.note == ""  # both bounds are fields of the finding and need no note
     assert clash.overlap_volume == pytest.approx(12 * np.sin(np.pi / 12) * (1.01**2 - 1) * 2, rel=1e-9)
 
 
-def test_a_bolt_in_its_nut_is_free_by_the_gap_that_fcl_measures():
+def test_bolt_in_nut_has_the_gap_of_fcl():
     plain = pyvista.read(examples.nutfile)
     nut = gk.Mesh(plain.points, plain.faces.reshape(-1, 4)[:, 1:])
     axis, radius = _bore(nut)
@@ -253,7 +253,7 @@ def test_a_bolt_in_its_nut_is_free_by_the_gap_that_fcl_measures():
 
 
 def _bore(nut):
-    """Return the axis of the nut and the radius of its bore: the closest vertices to the middle."""
+    """Return the axis of the nut and the radius of its bore, from the vertices closest to the axis."""
     axis = int(np.argmin(np.ptp(nut.bounds, axis=0)))
     away = np.delete(nut.vertices - nut.bounds.mean(axis=0), axis, axis=1)
     return axis, float(np.linalg.norm(away, axis=1).min())
@@ -270,7 +270,7 @@ def _fcl_distance(a, b):
     return fcl.distance(*objects, fcl.DistanceRequest(), fcl.DistanceResult())
 
 
-def test_open_parts_are_decided_as_far_as_can_be():
+def test_open_parts_are_decided_by_their_surfaces():
     tray = without_lid(block((2, 2, 2)))
     clash = only(tray, block(at=(1, 0, 0)))
     assert clash.kind == "hard"
@@ -285,22 +285,22 @@ def test_open_parts_are_decided_as_far_as_can_be():
     assert (clash.kind, clash.distance, clash.distance_kind) == ("hard", None, "approximate")
 
 
-def test_a_body_of_a_part_inside_another_is_no_containment():
+def test_part_with_one_piece_inside_another_is_hard_clash():
     inner, outer = block((1, 1, 1)), block((1, 1, 1), at=(9, 0, 0))
-    both = gk.Mesh(np.r_[inner.vertices, outer.vertices], np.r_[inner.faces, outer.faces + 8])
-    clash = only(block((4, 4, 4)), both)
+    pair = gk.Mesh(np.r_[inner.vertices, outer.vertices], np.r_[inner.faces, outer.faces + 8])
+    clash = only(block((4, 4, 4)), pair)
     assert clash.kind == "hard"
-    assert sentences.BODY_INSIDE.format("B", "A") in clash.note
+    assert messages.BODY_INSIDE.format("B", "A") in clash.note
 
 
-def test_parts_inside_out_are_the_same_solids():
+def test_inside_out_part_is_the_same_solid():
     turned = gk.Mesh(ell().vertices, ell().faces[:, ::-1])
-    clash, other = only(turned, block(at=(0.2, 0.2, 0.2))), only(ell(), block(at=(0.2, 0.2, 0.2)))
-    assert clash.kind == other.kind == "hard"
-    assert clash.overlap_volume == pytest.approx(other.overlap_volume, rel=1e-12)
+    clash, expected = only(turned, block(at=(0.2, 0.2, 0.2))), only(ell(), block(at=(0.2, 0.2, 0.2)))
+    assert clash.kind == expected.kind == "hard"
+    assert clash.overlap_volume == pytest.approx(expected.overlap_volume, rel=1e-12)
 
 
-def test_without_manifold3d_overlaps_are_found_and_have_no_volume(monkeypatch):
+def test_overlaps_without_manifold3d_have_no_volume(monkeypatch):
     monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)
     clash = only(ell(), ell(at=(1.95, 0, 0)))
     assert (clash.kind, clash.overlap_volume) == ("hard", None)
@@ -308,7 +308,7 @@ def test_without_manifold3d_overlaps_are_found_and_have_no_volume(monkeypatch):
     assert only(ell(), ell(at=(2, 0, 0))).kind == "touch"
 
 
-def test_what_cannot_be_decided_is_said(monkeypatch):
+def test_failed_decision_is_reported_as_unchecked(monkeypatch):
     cause = "no luck"
 
     def fails(self, *pair):
@@ -319,16 +319,16 @@ def test_what_cannot_be_decided_is_said(monkeypatch):
     assert (clash.kind, clash.note, clash.distance) == ("unchecked", f"ArithmeticError: {cause}", None)
 
 
-def test_findings_come_when_they_are_found_and_progress_is_told():
-    seen, told = [], []
+def test_callbacks_receive_findings_and_progress():
+    seen, steps = [], []
     parts = {str(k): block(at=(0.9 * k, 0, 0)) for k in range(5)}
-    report = check(Assembly.of(parts), found=seen.append, progress=lambda *row: told.append(row))
+    report = check(Assembly.of(parts), found=seen.append, progress=lambda *row: steps.append(row))
     assert sorted(clash.id for clash in seen) == sorted(clash.id for clash in report.clashes)
-    assert told[0][0] == "boxes"
-    assert told[-1] == ("pairs", 4, 4, 4)
+    assert steps[0][0] == "boxes"
+    assert steps[-1] == ("pairs", 4, 4, 4)
 
 
-def test_rules_ignore_with_a_reason_and_tell_when_they_fit_nothing():
+def test_rules_ignore_findings_and_unused_rules_are_noted():
     parts = Assembly.of({"group/bolt 1": block(), "group/nut 1": block(at=(0.5, 0, 0)), "lid": block(at=(1.2, 0, 0))})
     reason = "threads are drawn solid"
     rules = [Rule("nut *", "bolt *", reason), Rule("lid", "x*", "gone")]
@@ -343,7 +343,7 @@ def test_rules_ignore_with_a_reason_and_tell_when_they_fit_nothing():
     assert check(parts, ignore=[Rule("nut *", "bolt *", "why", ("touch",))]).counts["hard"] == 2
 
 
-def test_of_two_rules_for_a_pair_the_first_is_applied():
+def test_first_matching_rule_is_applied():
     rules = [Rule("a", "b", "welded"), Rule("?", "?", "small"), Rule("b", "a", "glued")]
     report = check(Assembly.of({"a": block(), "b": block(at=(0.5, 0, 0))}), ignore=rules)
     assert [clash.note for clash in report.clashes] == ["ignored: welded"]
@@ -353,8 +353,8 @@ def test_of_two_rules_for_a_pair_the_first_is_applied():
 
 
 @pytest.mark.parametrize(("away", "groups"), [(0.9, 1), (1.1, 2)])
-def test_findings_are_grouped_as_far_apart_as_the_larger_of_their_parts_is_wide(away, groups):
-    """A large and a small part stick in a plate; the large one is the measure, by its diagonal."""
+def test_grouping_distance_is_diagonal_of_larger_part(away, groups):
+    """A large and a small part clash with a plate; the diagonal of the large part is the distance for grouping."""
     place = away * np.sqrt(3 * 2.0**2)
     parts = {"plate": block((20, 20, 1)), "large": block((2, 2, 2), at=(0, 0, 1)), "small": block(at=(place, 0, 0.5))}
     report = check(Assembly.of(parts))
@@ -380,7 +380,7 @@ def test_findings_are_grouped_as_far_apart_as_the_larger_of_their_parts_is_wide(
         ("a = ", r"rules\.toml.*TOML"),
     ],
 )
-def test_bad_rules_are_refused(tmp_path, text, message):
+def test_invalid_rules_raise(tmp_path, text, message):
     path = tmp_path / "rules.toml"
     path.write_text(text)
     with pytest.raises(ParseError, match=message):
@@ -401,27 +401,27 @@ def test_bad_rules_are_refused(tmp_path, text, message):
         ('{"command": "clash", "schema_version": 1, "clearance": 0, "tolerance": 0, "clashes": [{"a": 1}]}', "clash 1"),
     ],
 )
-def test_bad_baselines_are_refused(tmp_path, text, message):
+def test_invalid_baselines_raise(tmp_path, text, message):
     path = tmp_path / "old.json"
     path.write_text(text)
     with pytest.raises(ParseError, match=message):
         check(Assembly.of({"a": block()}), baseline=path)
 
 
-def test_a_baseline_with_what_was_not_looked_at_is_not_resolved():
+def test_unchecked_baseline_finding_is_not_resolved():
     parts = {"a": block(), "b": block(at=(0.5, 0, 0)), "c": block(at=(9, 0, 0)), "d": block(at=(9.5, 0, 0))}
     before = check(Assembly.of(parts))
     after = check(Assembly.of(parts | {"b": block(at=(5, 0, 0))}), baseline=before, a="a")
     statuses = {(clash.a, clash.b): clash.status for clash in after.clashes}
     assert statuses == {("a", "b"): "resolved", ("c", "d"): "active"}
-    assert sentences.NOT_CHECKED_NOW in next(clash.note for clash in after.clashes if clash.a == "c")
-    assert any("1 finding" in note and "baseline" in note for note in after.notes)  # tables have no notes of rows
+    assert messages.NOT_CHECKED_NOW in next(clash.note for clash in after.clashes if clash.a == "c")
+    assert any("1 finding" in note and "baseline" in note for note in after.notes)  # tables show no notes of findings
     wider = check(Assembly.of(parts), baseline=before, clearance=0.1)
     (note,) = wider.notes
     assert_names(note, "baseline", "clearance 0,", "0.1")
 
 
-def test_a_baseline_in_another_unit_is_converted():
+def test_baseline_in_another_unit_is_converted():
     metres = {"a": block(), "b": block(at=(0.75, 0, 0)), "c": block(at=(9, 0, 0)), "d": block(at=(9.5, 0, 0))}
     before = check(Assembly.of(metres, "m"), clearance=0.125)
     millimetres = {name: gk.Mesh(mesh.vertices * 1000, mesh.faces) for name, mesh in metres.items() if name != "b"}
@@ -435,7 +435,7 @@ def test_a_baseline_in_another_unit_is_converted():
         check(Assembly.of(metres), baseline=before)
 
 
-def test_limits_are_told_in_few_digits_and_with_their_unit():
+def test_limits_are_noted_with_few_digits_and_unit():
     parts = {"a": block(), "b": block(at=(0.5, 0, 0))}
     before = check(Assembly.of(parts, "mm"), tolerance=1e-5 / 3)
     after = check(Assembly.of(parts, "mm"), baseline=before)
@@ -443,7 +443,7 @@ def test_limits_are_told_in_few_digits_and_with_their_unit():
     assert_names(note, "baseline", "tolerance 3.333333e-06 mm", " 7.5e-07 mm")
 
 
-def test_default_tolerances_of_two_runs_are_no_difference(tmp_path):
+def test_different_default_tolerances_are_not_noted(tmp_path):
     parts = {"a": block(), "b": block(at=(0.5, 0, 0))}
     before = check(Assembly.of(parts, "mm"))
     before.to_json(tmp_path / "before.json")
@@ -453,7 +453,7 @@ def test_default_tolerances_of_two_runs_are_no_difference(tmp_path):
         assert after.notes == ()
 
 
-def test_bad_questions_are_refused():
+def test_invalid_options_raise():
     parts = Assembly.of({"a": block(), "b": block()})
     for options, message in (
         ({"clearance": -1.0}, r"clearance.*-1\.0"),
@@ -468,13 +468,13 @@ def test_bad_questions_are_refused():
         check(Assembly((AssemblyPart("a", "", block()), AssemblyPart("a", "", block()))))
 
 
-def test_nothing_to_check_is_an_empty_report():
+def test_empty_assembly_gives_empty_report():
     report = check(Assembly(()))
     assert (report.pairs_total, report.clashes, report.complete) == (0, (), True)
 
 
-def test_a_part_that_is_nearly_closed_is_said():
-    """What lies inside it is not seen, and no finding says so."""
+def test_nearly_closed_part_is_noted():
+    """Parts inside an open shell are not detected, and a note reports the open shell."""
     ball = trimesh.creation.icosphere(subdivisions=2)
     shell = gk.Mesh(ball.vertices, ball.faces[1:], name="shell")
     inside = trimesh.creation.box((0.2, 0.2, 0.2))
@@ -483,7 +483,7 @@ def test_a_part_that_is_nearly_closed_is_said():
     assert any("shell" in note and "3 open edges" in note and "319 triangles" in note for note in report.notes)
 
 
-def test_a_part_that_stays_open_is_named():
+def test_open_parts_are_noted_by_name():
     sheet, ball = gk.Mesh(*gk.Box((2, 2, 2)).surface()[:2]), gk.Sphere(0.5).surface()
     sheet = gk.Mesh(sheet.vertices, sheet.faces[4:])
     inside = gk.Mesh(ball.vertices, ball.faces)
@@ -491,7 +491,7 @@ def test_a_part_that_stays_open_is_named():
     assert "copy, tray: not closed: parts inside it are not detected" in report.notes
     assert not any("on purpose" in note for note in report.notes)
     many = {f"{k:02}": gk.Mesh(sheet.vertices + (9.0 * k, 0, 0), sheet.faces) for k in range(40)}
-    (note,) = check(Assembly.of(many)).notes  # of parts far from each other, too
+    (note,) = check(Assembly.of(many)).notes  # also for parts far from each other
     assert_names(note, "00, 01, ", "29 and 10 more: not closed")
 
 
@@ -499,8 +499,8 @@ def _on_purpose(mesh):
     return gk.Mesh(mesh.vertices, mesh.faces, solid=False)
 
 
-def test_a_sheet_of_a_closed_part_still_crosses_others():
-    """It bounds nothing, so there is no overlap: how far it reaches through the other is what counts."""
+def test_sheet_of_closed_part_clashes():
+    """A sheet encloses no volume, so the clash is measured by how far the sheet extends through the other part."""
     box, block = gk.Box((2, 2, 2)).surface(), gk.Box((1, 1, 1)).surface()
     sheet = [(5.0, -2.0, 0.1), (7.0, -2.0, 0.1), (5.0, 3.0, 0.1)]
     part = gk.Mesh(np.vstack([box.vertices, sheet]), np.vstack([box.faces, [(8, 9, 10)]]))

@@ -1,4 +1,4 @@
-"""Clashes over a motion, against dense sampling with python-fcl and manifold3d at poses from closed forms."""
+"""Clashes during a motion, compared with dense sampling by python-fcl and manifold3d at poses in closed form."""
 
 import csv
 import importlib.util
@@ -18,7 +18,7 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Coupling, Joint, Movement, formats
@@ -29,7 +29,7 @@ from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds.scenes import draw_report
-from tests.clash import sentences
+from tests.clash import messages
 
 DATA = Path(__file__).parents[2] / "data"
 UP = np.array([0.0, 0.0, 1.0])
@@ -49,7 +49,7 @@ def make_engine():
 
 
 def turned(angle, point=(0.0, 0.0, 0.0), shift=(0.0, 0.0, 0.0)):
-    """Turn about z through a point, then a shift: no code of the package."""
+    """Return a rotation about z through a point, followed by a shift, without code of the package."""
     c, s = math.cos(angle), math.sin(angle)
     turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     pose = np.eye(4)
@@ -58,10 +58,10 @@ def turned(angle, point=(0.0, 0.0, 0.0), shift=(0.0, 0.0, 0.0)):
 
 
 def engine_pose(name, degrees, throw, rod):
-    """Slider and crank in closed form; at 0 the crank is up."""
+    """Return the pose of a part of the slider-crank in closed form; the crank is up at 0 degrees."""
     angle = math.radians(degrees)
     pin = throw * np.array([-math.sin(angle), math.cos(angle), 0.0])
-    lean = math.asin(pin[0] / rod)  # of the rod, so that its small end is on the axis of the bore
+    lean = math.asin(pin[0] / rod)  # lean of the rod that keeps its small end on the axis of the bore
     wrist = pin[1] + rod * math.cos(lean)
     if name.startswith("crank"):
         return turned(angle)
@@ -73,7 +73,7 @@ def engine_pose(name, degrees, throw, rod):
 
 
 class Solid:
-    """A part for python-fcl and manifold3d."""
+    """A part as objects of python-fcl and manifold3d."""
 
     def __init__(self, vertices, faces):
         self.vertices, self.faces = np.array(vertices, dtype=float), np.array(faces, dtype=np.int64)
@@ -115,7 +115,7 @@ def solids():
 
 
 @pytest.mark.full
-def test_the_planted_clash_of_the_engine_is_found_at_37_degrees(report):
+def test_planted_engine_clash_is_at_37_degrees(report):
     drawing = make_engine()
     (hard,) = [clash for clash in report.clashes if clash.kind == "hard"]
     assert (hard.a, hard.b, hard.method, hard.distance_kind) == ("crank_plug", "sensor", "epa", "exact")
@@ -137,7 +137,7 @@ def test_the_planted_clash_of_the_engine_is_found_at_37_degrees(report):
 
 
 @pytest.mark.full
-def test_every_pair_of_the_engine_is_as_dense_sampling_says(report, solids):
+def test_all_engine_pairs_equal_dense_sampling(report, solids):
     drawing = make_engine()
     throw, rod = drawing.THROW * 1e-3, drawing.ROD * 1e-3
     listed = {(pair.a, pair.b): pair for pair in report.motion.pairs}
@@ -166,7 +166,7 @@ def test_every_pair_of_the_engine_is_as_dense_sampling_says(report, solids):
 
 
 @pytest.mark.full
-def test_a_report_says_of_loops_that_their_error_is_measured(report):
+def test_report_notes_measured_error_of_loops(report):
     (note,) = report.notes
     most = max(track.slack for track in report.motion.tracks.values())
     assert_names(note, "rod, piston, piston_pin", f"{1000.0 * most:.2g} mm", "not proven")
@@ -182,7 +182,7 @@ def moves(a, b):
     return any(name.startswith(("crank", "rod", "piston")) for name in (a, b))
 
 
-def test_the_script_repeats_the_engine(tmp_path, monkeypatch):
+def test_script_reproduces_the_engine(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["make_engine.py", "--out", str(tmp_path)])
     make_engine().main()
     assert (tmp_path / "engine.toml").read_bytes() == (DATA / "engine" / "engine.toml").read_bytes()
@@ -206,44 +206,44 @@ ELL = trimesh.Trimesh(np.asarray(_MESH.vert_properties)[:, :3], np.asarray(_MESH
     way=st.tuples(*[st.floats(-6.0, 6.0)] * 3),
     start=st.tuples(*[st.floats(-4.0, 4.0)] * 3),
 )
-def test_intervals_hold_for_any_steady_motion(angles, way, start):
+def test_intervals_equal_sampling_for_any_steady_motion(angles, way, start):
     parts = {"a": gk.Mesh(ELL.vertices, ELL.faces), "b": gk.Mesh(ELL.vertices + start, ELL.faces)}
     motion = gk.Motion(None, way, angles, center=start)
-    found = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=Movement({"b": motion}), clearance=1.0)
-    one, two = Solid(ELL.vertices, ELL.faces), Solid(ELL.vertices + start, ELL.faces)
-    (course,) = found.motion.pairs or (None,)
+    result = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=Movement({"b": motion}), clearance=1.0)
+    fixed, moving = Solid(ELL.vertices, ELL.faces), Solid(ELL.vertices + start, ELL.faces)
+    (course,) = result.motion.pairs or (None,)
     for time in np.linspace(0.0, 1.0, 41).tolist():
         pose = motion.at(time)
-        gap, shared = one.gap(two, np.eye(4), pose), one.shared(two, np.eye(4), pose)
+        gap, shared = fixed.gap(moving, np.eye(4), pose), fixed.shared(moving, np.eye(4), pose)
         if course is None:
-            assert gap > found.clearance
+            assert gap > result.clearance
             continue
         if shared > 1e-4:
             assert any(after <= time <= before for after, _, _, before in course.intervals)
         if any(begin < time < end for _, begin, end, _ in course.intervals) and course.proven:
             assert gap <= 0.0 or shared > 0.0
         assert course.intervals or gap >= course.least[0] - 1e-9
-    for clash in found.clashes:
+    for clash in result.clashes:
         assert clash.kind != "unchecked", clash.note
 
 
-def test_equal_parts_that_pass_through_each_other_are_no_duplicates():
+def test_equal_parts_passing_each_other_are_not_duplicates():
     cube = gk.Box((1, 1, 1)).surface()
-    one, two, far = (gk.Mesh(cube.vertices + (x, 0, 0), cube.faces) for x in (0, 0, 3))
+    first, second, far = (gk.Mesh(cube.vertices + (x, 0, 0), cube.faces) for x in (0, 0, 3))
     way = Movement({"b": gk.Motion.translation(None, (-6, 0, 0))})
-    (passing,) = gk.clash.check(gk.clash.Assembly.of({"a": one, "b": far}, "mm"), motion=way).clashes
+    (passing,) = gk.clash.check(gk.clash.Assembly.of({"a": first, "b": far}, "mm"), motion=way).clashes
     assert (passing.kind, passing.time, passing.depth) == (
         "hard",
         pytest.approx(0.5, abs=1e-3),
         pytest.approx(1.0, abs=0.01),
     )
     assert passing.method != "equal"
-    (twice,) = gk.clash.check(gk.clash.Assembly.of({"a": one, "b": two}, "mm"), motion=way).clashes
-    assert twice.kind == "duplicate"  # drawn twice at one place, and one of the two was not told to stay
+    (twice,) = gk.clash.check(gk.clash.Assembly.of({"a": first, "b": second}, "mm"), motion=way).clashes
+    assert twice.kind == "duplicate"  # two equal parts at one place, and the motion separates them only later
 
 
-def test_what_goes_through_a_larger_one_crosses_its_surface():
-    """It is wholly inside when it is deepest; only what is so at all times is contained."""
+def test_part_passing_through_another_is_hard_clash():
+    """A part is contained only if it is inside at all times, not merely when it is deepest."""
     small, large = gk.Mesh(*gk.Box((1, 1, 1)).surface()), gk.Mesh(*gk.Box((9, 9, 9)).surface())
     parts, way = {"small": small, "large": large}, {"small": gk.Motion.translation(None, (20, 0, 0))}
     (through,) = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=Movement(way)).clashes
@@ -254,8 +254,8 @@ def test_what_goes_through_a_larger_one_crosses_its_surface():
     assert within.kind == "contained"
 
 
-def test_parts_that_slide_are_not_said_to_be_proven():
-    """A car that slides on a rail meets a step too short for its looks: no answer may say that this is excluded."""
+def test_sliding_pair_is_not_proven():
+    """A car sliding on a rail hits a step too short for the samples, so the result must not claim a proof."""
     rail = manifold3d.Manifold.cube((100, 10, 1), True)
     step = manifold3d.Manifold.cube((0.01, 1, 0.1), True).translate((0.0523, 0, 0.5))
     raw = (rail + step).to_mesh64()
@@ -276,8 +276,8 @@ def test_parts_that_slide_are_not_said_to_be_proven():
     assert all(pair.proven for pair in above.motion.pairs)
 
 
-def test_a_thin_wall_between_two_samples_is_met():
-    """A bullet that is through the wall in a thousandth of the time: no sampling is needed to see it."""
+def test_thin_wall_between_samples_is_detected():
+    """A bullet passes the wall within a thousandth of the time and is detected without sampling."""
     wall, bullet = gk.Mesh(*gk.Box((0.01, 9, 9)).surface()), gk.Box((0.02, 0.02, 0.02)).surface()
     parts = {"wall": wall, "bullet": gk.Mesh(bullet.vertices - (123.456, 0, 0), bullet.faces)}
     fly = Movement({"bullet": gk.Motion.translation(None, (1000.0, 0, 0))})
@@ -287,23 +287,23 @@ def test_a_thin_wall_between_two_samples_is_met():
     assert after <= 0.123456 - 1.5e-5 + 1e-9 <= begin < end <= 0.123456 + 1.5e-5 + 1e-9 <= before + 1e-8
 
 
-def test_what_moves_together_is_checked_once_where_it_is():
+def test_parts_moving_together_are_checked_at_rest():
     cube = gk.Box((1, 1, 1)).surface()
     parts = {f"bolt {k}": gk.Mesh(cube.vertices + (0.75 * k, 0, 0), cube.faces) for k in range(2)}
     parts["plate"] = gk.Mesh(cube.vertices + (0, 0, -3), cube.faces)
     lift = Movement({"bolt*": gk.Motion.translation(None, (0, 0, 5))})
-    found = gk.clash.check(gk.clash.Assembly.of(parts), motion=lift)
-    assert [(c.kind, c.a, c.b, c.time) for c in found.clashes] == [("hard", "bolt 0", "bolt 1", None)]
-    assert found.pairs_tested == 3
+    result = gk.clash.check(gk.clash.Assembly.of(parts), motion=lift)
+    assert [(c.kind, c.a, c.b, c.time) for c in result.clashes] == [("hard", "bolt 0", "bolt 1", None)]
+    assert result.pairs_tested == 3
 
 
-def test_two_passes_are_two_intervals_and_a_clash_from_the_start_begins_there():
+def test_each_pass_has_its_own_interval():
     cube = gk.Box((1, 1, 1)).surface()
     parts = {"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + (0.5, 0, 0), cube.faces)}
     poses = np.tile(np.eye(4), (5, 1, 1))
     poses[:, 0, 3] = 0.0, 3.0, 0.0, -4.0, 0.0
-    found = gk.clash.check(gk.clash.Assembly.of(parts), motion=Movement({"b": poses}, times=(0, 4)))
-    spans = np.array(found.clashes[0].intervals)
+    result = gk.clash.check(gk.clash.Assembly.of(parts), motion=Movement({"b": poses}, times=(0, 4)))
+    spans = np.array(result.clashes[0].intervals)
     truth = [(0.0, 0.5 / 3), (2 - 0.5 / 3, 2.0 + 1.5 / 4), (4.0 - 1.5 / 4, 4.0)]
     assert np.allclose(spans[:, [0, 3]], truth, atol=1e-6)
     assert np.allclose(spans[:, [1, 2]], truth, atol=1e-3)
@@ -312,7 +312,7 @@ def test_two_passes_are_two_intervals_and_a_clash_from_the_start_begins_there():
 
 
 def open_sheet(count, size, turn=None):
-    """A square of triangles in the plane z = 0, a rim all round, turned by a matrix."""
+    """Return the vertices and faces of a square sheet in the plane z = 0, rotated by a matrix."""
     x = np.linspace(-0.5 * size, 0.5 * size, count + 1)
     points = np.stack([*np.meshgrid(x, x, [0.0], indexing="ij")], axis=-1).reshape(-1, 3)
     a = (np.arange(count)[:, None] * (count + 1) + np.arange(count)).ravel()
@@ -323,8 +323,8 @@ def open_sheet(count, size, turn=None):
 
 
 @pytest.mark.parametrize("count", [1, 4, 20])
-def test_surfaces_without_an_inside_clash_each_time_they_cross(count):
-    """A blade goes through a sheet twice: against sampling by python-fcl, and in closed form."""
+def test_open_surfaces_clash_at_each_crossing(count):
+    """A blade crosses a sheet twice, compared with sampling by python-fcl and with closed forms."""
     floor, faces = open_sheet(count, 2.0)
     turn = trimesh.transformations.euler_matrix(math.pi / 2, 0.0, 0.3)[:3, :3]
     blade, blade_faces = open_sheet(count, 1.0, turn)
@@ -336,17 +336,17 @@ def test_surfaces_without_an_inside_clash_each_time_they_cross(count):
     assert clash.kind == "hard"
     assert "not closed" in clash.note
     spans = np.array(clash.intervals)
-    truth = np.array([(0.625, 1.375), (2.625, 3.375)])  # the lower rim, 0.5 below, goes through z = 0
+    truth = np.array([(0.625, 1.375), (2.625, 3.375)])  # the lower rim, 0.5 below the center, passes through z = 0
     np.testing.assert_allclose(spans[:, [0, 3]], truth, atol=1e-9)
     np.testing.assert_allclose(spans[:, [1, 2]], truth, atol=1e-3)
-    asked = in_fcl(floor, faces), in_fcl(blade, blade_faces)
+    objects = in_fcl(floor, faces), in_fcl(blade, blade_faces)
     for t in np.linspace(0.0, 4.0, 161):
-        asked[1].setTranslation(np.array([0.0, 0.0, np.interp(t, times, poses[:, 2, 3])]))
-        met = fcl.collide(*asked, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
+        objects[1].setTranslation(np.array([0.0, 0.0, np.interp(t, times, poses[:, 2, 3])]))
+        hits = fcl.collide(*objects, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
         inside = any(begin <= t <= end for _, begin, end, _ in clash.intervals)
         outside = not any(after <= t <= before for after, _, _, before in clash.intervals)
-        assert met or not inside, t
-        assert not (met and outside), t
+        assert hits or not inside, t
+        assert not (hits and outside), t
 
 
 def in_fcl(points, faces):
@@ -357,8 +357,8 @@ def in_fcl(points, faces):
     return fcl.CollisionObject(model, fcl.Transform())
 
 
-def test_parts_with_turned_faces_clash_when_they_cross():
-    """Cubes that are not closed as some faces look inwards."""
+def test_parts_with_inverted_faces_clash():
+    """Cubes with some inverted faces are not closed, and their surfaces still clash."""
     vertices, faces = gk.Box((1, 1, 1)).surface()
     faces = faces.copy()
     faces[:3] = faces[:3, ::-1]
@@ -378,7 +378,7 @@ def boxes(*names):
     return {name: np.array([[-1.0, -1, -1], [1, 1, 1]]) for name in names}
 
 
-def test_a_four_bar_closes_at_every_time():
+def test_four_bar_closes_at_every_time():
     a, b, c, d = np.array([[0.0, 0, 0], [1, 0, 0], [4, 2.5, 0], [5, 0, 0]])
     joints = [
         Joint("crank", "revolute", "in", point=a, drive=(0.0, 2 * math.pi)),
@@ -390,8 +390,8 @@ def test_a_four_bar_closes_at_every_time():
     for time in np.linspace(0.0, 360.0, 91):
         poses = {name: track.pose(time) for name, track in tracks.items()}
         slack = sum(track.slack for track in tracks.values()) + 1e-9
-        for one, two, point in (("in", "coupler", b), ("coupler", "out", c)):
-            ends = [poses[name][:3, :3] @ point + poses[name][:3, 3] for name in (one, two)]
+        for first, second, point in (("in", "coupler", b), ("coupler", "out", c)):
+            ends = [poses[name][:3, :3] @ point + poses[name][:3, 3] for name in (first, second)]
             assert np.linalg.norm(ends[0] - ends[1]) <= 6.0 * slack
         assert np.linalg.norm(poses["out"][:3, :3] @ d + poses["out"][:3, 3] - d) <= 6.0 * slack
         crank = poses["in"][:3, :3] @ b
@@ -399,8 +399,8 @@ def test_a_four_bar_closes_at_every_time():
 
 
 @pytest.mark.parametrize("ratio", [2.0, 2.5, 3.0, 4.0])
-def test_a_slider_is_where_it_is_said_to_be(ratio):
-    """Three cranks long, its way bends to the other side halfway between two of the times that are solved first."""
+def test_slider_position_is_within_slack(ratio):
+    """The error of the slider stays within its slack; at a ratio of 3 the path bends between the first solved times."""
     r, rod = 20.0, 20.0 * ratio
     joints = (
         Joint("main", "revolute", "crank", drive=(0.0, 2.0 * math.pi)),
@@ -418,23 +418,23 @@ def test_a_slider_is_where_it_is_said_to_be(ratio):
         assert abs(track.pose(time)[0, 3] - true) <= track.slack, time
 
 
-def test_newtons_steps_close_loops_where_least_squares_does():
+def test_newton_equals_least_squares_for_loops():
     joints = [
         Joint("crank", "revolute", "in", drive=(0.0, 2 * math.pi)),
         Joint("first", "revolute", "coupler", "in", point=(1, 0, 0)),
         Joint("second", "revolute", "out", "coupler", point=(4, 2.5, 0)),
         Joint("rocker", "revolute", "out", point=(5, 0, 0)),
     ]
-    one, two = (Linkage(joints, (), (0.0, 360.0), 6.0) for _ in range(2))
-    times = one.grid()[:-1] + 0.5 * np.diff(one.grid())
-    one.begin(one.grid())
-    found, closed = one._newton(times, one._guesses(times))
+    batch, single = (Linkage(joints, (), (0.0, 360.0), 6.0) for _ in range(2))
+    times = batch.grid()[:-1] + 0.5 * np.diff(batch.grid())
+    batch.begin(batch.grid())
+    solved, closed = batch._newton(times, batch._guesses(times))
     assert closed.all()
-    two.begin(np.unique(np.concatenate([two.grid(), times])))  # each by itself
-    assert np.allclose(found, [two._solved[t] for t in times.tolist()], rtol=0.0, atol=1e-12)
+    single.begin(np.unique(np.concatenate([single.grid(), times])))  # `begin` solves each time by itself
+    assert np.allclose(solved, [single._solved[t] for t in times.tolist()], rtol=0.0, atol=1e-12)
 
 
-def test_gears_and_screws_follow():
+def test_gears_and_screws_follow_their_ratio():
     joints = [
         Joint("spindle", "revolute", "spindle", axis=UP, drive=(0.0, 4 * math.pi)),
         Joint("wheel", "revolute", "wheel", axis=UP, point=(48, 0, 0)),
@@ -448,7 +448,7 @@ def test_gears_and_screws_follow():
     assert np.allclose(tracks["nut"].pose(1.0)[:3, 3], (0, 0, 5 * 2 * 18 / 30), atol=1e-9)
 
 
-def test_cylindrical_and_planar_joints_go_where_they_are_driven():
+def test_cylindrical_and_planar_joints_follow_their_drive():
     slide = Joint("s", "cylindrical", "a", axis=UP, point=(1, 0, 0), drive=[(0, 0), (math.pi, 4)])
     plane = Joint("p", "planar", "b", axis=UP, drive=[(0, 0, 0), (3, -2, math.pi / 2)])
     tracks = Movement(joints=[slide, plane]).place(["a", "b"], boxes("a", "b"))
@@ -505,10 +505,10 @@ BAD_JOINTS = {
 
 
 @pytest.mark.parametrize("case", BAD_JOINTS)
-def test_bad_joints_are_told(case):
-    joints, couplings, message = BAD_JOINTS[case]
+def test_invalid_linkages_raise(case):
+    joints, couplings, pattern = BAD_JOINTS[case]
     names = sorted({joint.child for joint in joints} | {"a", "b"})
-    with pytest.raises(ShapeError, match=message):
+    with pytest.raises(ShapeError, match=pattern):
         Movement(joints=joints, couplings=couplings).place(names, boxes(*names))
 
 
@@ -529,13 +529,13 @@ def test_bad_joints_are_told(case):
         ({"drive": [(0, 0), (1, 1)]}, r"'j'.*drive.*\(2, 2\).*turn"),
     ],
 )
-def test_a_joint_that_is_none_is_refused(values, message):
+def test_invalid_joints_raise(values, message):
     with pytest.raises(ShapeError, match=message):
         Joint(**({"name": "j", "kind": "revolute", "child": "a"} | values))
 
 
 @pytest.mark.parametrize("size", [1e-310, 1e-300, 1e300])
-def test_an_axis_is_of_any_length(size):
+def test_axis_may_have_any_length(size):
     pose = Joint("j", "revolute", "a", axis=(0, 0, size)).pose((0.5,))
     assert np.array_equal(pose, Joint("j", "revolute", "a").pose((0.5,)))
 
@@ -544,13 +544,13 @@ def test_an_axis_is_of_any_length(size):
     ("values", "message"),
     [((1, 2), r"'j'.*values.*\(2,\).*turn"), (1, r"'j'.*values.*\b1\b.*1e\+50"), ((np.nan,), "nan")],
 )
-def test_a_joint_is_nowhere_without_its_coordinates(values, message):
+def test_joint_pose_of_invalid_coordinates_raises(values, message):
     with pytest.raises(ShapeError, match=message):
         Joint("j", "revolute", "a").pose(values)
 
 
 @pytest.mark.parametrize("ratio", [None, "2", np.inf])
-def test_a_ratio_that_is_none_is_refused(ratio):
+def test_invalid_coupling_ratios_raise(ratio):
     with pytest.raises(ShapeError, match=f"'k'.*'j'.*ratio.*{ratio!r}"):
         Coupling("k", "j", ratio)
 
@@ -577,12 +577,12 @@ def test_a_ratio_that_is_none_is_refused(ratio):
         ),
     ],
 )
-def test_what_a_movement_is_made_of_is_looked_at(given, kind, message):
+def test_invalid_movement_arguments_raise(given, kind, message):
     with pytest.raises(kind, match=message):
         Movement(**given)
 
 
-def test_motions_that_do_not_follow_each_other_are_noted():
+def test_discontinuous_motions_are_noted():
     starts = np.tile(np.eye(4), (3, 1, 1))
     starts[:, 0, 3] = 0, 1, 5
     moved = Movement({"a": gk.Motion(starts, (1, 0, 0))}, times=(0, 3), unit="s")
@@ -592,7 +592,7 @@ def test_motions_that_do_not_follow_each_other_are_noted():
     assert Movement({"a": gk.Motion(starts, (1, 0, 0))}).notes == ()
 
 
-def test_a_movement_that_is_none_is_refused():
+def test_invalid_movements_raise():
     pose = np.tile(np.eye(4), (2, 1, 1))
     for tracks, times, message in (
         ({}, (0, 1), r"\[\[part\]\].*\[\[joint\]\]"),
@@ -664,7 +664,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
-def test_bad_motion_files_are_told_by_name(case, tmp_path):
+def test_invalid_motion_files_raise_with_file_name(case, tmp_path):
     text, message = BAD_FILES[case]
     file = tmp_path / "motion.toml"
     file.write_text(text)
@@ -683,7 +683,7 @@ def test_bad_motion_files_are_told_by_name(case, tmp_path):
         ("[[joint]]\nname='j'\nkind='revolute'\nchild='lid'", ("joint 'j'", "drive")),
     ],
 )
-def test_errors_of_a_motion_beside_the_parts_name_its_file(tmp_path, text, named):
+def test_motion_errors_found_with_parts_name_the_file(tmp_path, text, named):
     file = tmp_path / "motion.toml"
     file.write_text(text)
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
@@ -692,26 +692,26 @@ def test_errors_of_a_motion_beside_the_parts_name_its_file(tmp_path, text, named
     assert_names(caught.value, str(file), *named)
 
 
-def test_a_length_beside_an_assembly_without_a_unit_is_told(tmp_path):
+def test_length_unit_without_assembly_unit_raises(tmp_path):
     (tmp_path / "motion.toml").write_text("length = 'mm'")
     with pytest.raises(ParseError, match=r"motion\.toml.*length.*'mm'.*unit"):
         gk.clash.read_motion(tmp_path / "motion.toml")
 
 
-def test_a_file_of_poses_for_a_motion_is_told_where_it_belongs(tmp_path):
+def test_pose_file_as_motion_raises_with_remedy(tmp_path):
     (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n1,0,0,5,0,0,0,1\n")
     with pytest.raises(ParseError, match=r'lid\.csv.*TOML.*\[\[part\]\].*parts = "NAMES".*poses = "lid\.csv"'):
         gk.clash.read_motion(tmp_path / "lid.csv")
 
 
-def test_one_pose_is_no_way(tmp_path):
+def test_single_pose_raises(tmp_path):
     (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n")
     (tmp_path / "motion.toml").write_text("[[part]]\nparts='a'\nposes='lid.csv'")
     with pytest.raises(ParseError, match=r"part 1.*lid\.csv.*\b2\b.*lines"):
         gk.clash.read_motion(tmp_path / "motion.toml", "mm")
 
 
-def test_a_motion_file_that_is_not_there():
+def test_missing_motion_file_raises():
     with pytest.raises(FileError, match=r"nowhere\.toml"):
         gk.clash.read_motion("nowhere.toml")
 
@@ -743,14 +743,14 @@ def test_a_motion_file_that_is_not_there():
         ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,1e99,0,0,0,0,0,1\n", r"line 3.*\[1e\+99.*1e\+50"),
     ],
 )
-def test_bad_poses_are_told(text, message, tmp_path):
+def test_invalid_pose_files_raise(text, message, tmp_path):
     file = tmp_path / "poses.csv"
     file.write_text(text)
     with pytest.raises(ParseError, match=message):
         gk.clash.read_poses(file)
 
 
-def test_a_byte_order_mark_before_the_poses_is_passed_over(tmp_path):
+def test_byte_order_mark_before_poses_is_skipped(tmp_path):
     file = tmp_path / "poses.csv"
     file.write_bytes(b"\xef\xbb\xbf0,0,0,0,0,0,0,1\r\n1,0,0,5,0,0,0,1\r\n")
     times, poses = gk.clash.read_poses(file)
@@ -758,7 +758,7 @@ def test_a_byte_order_mark_before_the_poses_is_passed_over(tmp_path):
     assert poses[1, 2, 3] == 5
 
 
-def test_what_is_told_places_for_a_part_of_the_time_is_noted(tmp_path):
+def test_poses_for_part_of_the_time_are_noted(tmp_path):
     (tmp_path / "lid.csv").write_text("1,0,0,0,0,0,0,1\n2,0,0,20,0,0,0,1\n")
     file = tmp_path / "motion.toml"
     file.write_text(
@@ -776,7 +776,7 @@ def test_what_is_told_places_for_a_part_of_the_time_is_noted(tmp_path):
 
 @pytest.mark.parametrize("from_file", [True, False])
 def test_poses_half_a_turn_apart_are_noted(tmp_path, from_file):
-    """Which way round is a guess; a pose between tells it, and a motion says it."""
+    """The sense of a half turn between two poses is a guess; intermediate poses or a motion define it."""
     turned = [0.0, 180.0, 351.0, 520.9]
     halves = np.radians(turned) / 2.0
     lines = [f"{k},0,0,0,0,0,{np.sin(half)},{np.cos(half)}" for k, half in enumerate(halves)]
@@ -784,12 +784,12 @@ def test_poses_half_a_turn_apart_are_noted(tmp_path, from_file):
     file = tmp_path / "motion.toml"
     file.write_text('times = [0, 3]\nunit = "s"\n[[part]]\nparts = "lid"\nposes = "lid.csv"\n')
     poses = [gk.Motion(None, angular=(0, 0, np.radians(turn))).at(1.0) for turn in turned]
-    whole = gk.Motion(None, angular=(0, 0, 3 * np.pi), center=(9, 0, 0))
-    given = Movement({"lid": np.array(poses), "door": whole}, times=(0, 3), unit="s")
+    full_motion = gk.Motion(None, angular=(0, 0, 3 * np.pi), center=(9, 0, 0))
+    movement = Movement({"lid": np.array(poses), "door": full_motion}, times=(0, 3), unit="s")
     cube = gk.Box((1, 1, 1)).surface()
     parts = {"lid": gk.Mesh(*cube[:2]), "door": gk.Mesh(cube.vertices + (5, 0, 0), cube.faces)}
     assembly = gk.clash.Assembly.of(parts, "mm")
-    motion = file if from_file else given
+    motion = file if from_file else movement
     for notes in (gk.clash.check(assembly, motion=motion).notes, gk.clash.swept(assembly, motion, "lid", "hull").notes):
         (note,) = (note for note in notes if "degrees" in note)
         assert_names(
@@ -798,8 +798,8 @@ def test_poses_half_a_turn_apart_are_noted(tmp_path, from_file):
         assert "[3]" not in note
 
 
-def placed_from(tmp_path, parent, more=""):
-    """Return the tracks of a latch on a door that opens by a quarter turn, the latch's joint having a parent."""
+def latch_tracks(tmp_path, parent, more=""):
+    """Return the tracks of a latch on a door that opens by a quarter turn, with a given parent of the latch joint."""
     file = tmp_path / "motion.toml"
     file.write_text(
         '[[joint]]\nname = "hinge"\nkind = "revolute"\nchild = "door_*"\ndrive = [0, 90]\n'
@@ -810,14 +810,14 @@ def placed_from(tmp_path, parent, more=""):
 
 
 @pytest.mark.parametrize("parent", ["door_*", "house/door_*", "door_leaf", "*door*"])
-def test_the_parent_of_a_joint_is_the_body_that_it_fits(tmp_path, parent):
-    tracks = placed_from(tmp_path, f'parent = "{parent}"')
+def test_joint_parent_is_matched_by_pattern(tmp_path, parent):
+    tracks = latch_tracks(tmp_path, f'parent = "{parent}"')
     assert np.allclose(tracks["latch"].pose(1.0), turned(math.pi / 2, shift=(0, 0, 7)))
 
 
 @pytest.mark.parametrize("parent", ["", 'parent = ""', 'parent = "frame"', 'parent = "[fd]r*"'])
-def test_a_parent_that_stands_still_is_the_ground(tmp_path, parent):
-    assert np.allclose(placed_from(tmp_path, parent)["latch"].pose(1.0), turned(0.0, shift=(0, 0, 7)))
+def test_resting_parent_is_the_ground(tmp_path, parent):
+    assert np.allclose(latch_tracks(tmp_path, parent)["latch"].pose(1.0), turned(0.0, shift=(0, 0, 7)))
 
 
 @pytest.mark.parametrize(
@@ -830,13 +830,13 @@ def test_a_parent_that_stands_still_is_the_ground(tmp_path, parent):
         ("drawer", "'bolt'.*'drawer'.*joint.*drive"),
     ],
 )
-def test_a_parent_that_is_no_body_is_not_taken_for_the_ground(tmp_path, parent, message):
+def test_unknown_joint_parents_raise(tmp_path, parent, message):
     more = '[[part]]\nparts = "drawer"\nlinear = [1, 0, 0]\n' if parent == "drawer" else ""
     with pytest.raises((ParseError, ShapeError), match=message):
-        placed_from(tmp_path, f'parent = "{parent}"', more)
+        latch_tracks(tmp_path, f'parent = "{parent}"', more)
 
 
-def test_a_loop_that_cannot_close_says_by_how_much_and_when():
+def test_loop_that_cannot_close_raises_with_time_and_error():
     joints = [Joint("j", "prismatic", "a", drive=(0, 9)), Joint("k", "revolute", "a")]
     moves = Movement(joints=joints, times=(0, 10), unit="s")
     with pytest.raises(ShapeError, match=r"loop.*'k'.*1\.25 s.*1\.12 mm.*point and axis"):
@@ -844,14 +844,14 @@ def test_a_loop_that_cannot_close_says_by_how_much_and_when():
 
 
 @pytest.mark.parametrize("motion", [5, gk.Motion.translation(None, (1, 0, 0)), {"a": 3}])
-def test_what_is_no_motion_is_told(motion):
+def test_invalid_motion_types_raise(motion):
     assembly = gk.clash.Assembly.of({"a": gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])})
-    for ask in (lambda: gk.clash.check(assembly, motion=motion), lambda: gk.clash.swept(assembly, motion, "a")):
+    for query in (lambda: gk.clash.check(assembly, motion=motion), lambda: gk.clash.swept(assembly, motion, "a")):
         with pytest.raises(TypeError, match=rf"motion.*\b{type(motion).__name__}\b.*Movement.*TOML"):
-            ask()
+            query()
 
 
-def test_units_angles_and_poses_come_from_files(tmp_path):
+def test_motion_file_has_units_angles_and_poses(tmp_path):
     (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n1,0,0,20,0,0,1,0\n")
     file = tmp_path / "motion.toml"
     file.write_text(
@@ -871,7 +871,7 @@ def test_units_angles_and_poses_come_from_files(tmp_path):
 
 
 @pytest.mark.full
-def test_every_form_tells_the_time(report, tmp_path):
+def test_all_formats_contain_the_time(report, tmp_path):
     document = json.loads(report.to_json())
     jsonschema.validate(document, json_schema())
     assert document["motion"]["unit"] == "deg"
@@ -885,7 +885,7 @@ def test_every_form_tells_the_time(report, tmp_path):
     assert row["intervals"].split() == [repr(x) for x in hard["intervals"][0]]
     near = next(row for row in csv.DictReader(io.StringIO(to_csv(report))) if row["b"] == "crank_shaft")
     assert 0.0 < float(near["least_lower"]) <= float(near["least_upper"])
-    words = rf"{sentences.DEEPEST.format('37 deg')}, {sentences.IN_CLASH}33\.9\d* to 40\.0\d* deg"
+    words = rf"{messages.DEEPEST.format('37 deg')}, {messages.IN_CLASH}33\.9\d* to 40\.0\d* deg"
     assert re.search(words, to_junit(report))
     assert re.search(words, to_markdown(report).replace("\\", ""))
     stream = io.StringIO()
@@ -897,7 +897,7 @@ def test_every_form_tells_the_time(report, tmp_path):
     assert sum(bool(re.search(words, topic)) for topic in topics) == 1
 
 
-def test_a_baseline_knows_a_clash_in_motion_again(report, engine, tmp_path):
+def test_baseline_matches_clash_in_motion(report, engine, tmp_path):
     report.to_json(tmp_path / "before.json")
     again = gk.clash.check(
         engine,
@@ -914,7 +914,7 @@ def scene(page):
     return json.loads(re.search(r'id="scene">(.*?)</script>', page.read_text(encoding="utf-8"))[1])
 
 
-def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(report, engine, tmp_path):
+def test_motion_is_read_back_and_check_at_rest_resolves_nothing(report, engine, tmp_path):
     report.to_json(tmp_path / "old.json")
     old = read_baseline(tmp_path / "old.json")
     assert (old.motion.begin, old.motion.end, old.motion.unit) == (0.0, 360.0, "deg")
@@ -923,40 +923,40 @@ def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(re
     to_bcf(old, tmp_path / "old.bcf")
     with zipfile.ZipFile(tmp_path / "old.bcf") as file:
         assert any(
-            sentences.DEEPEST.format("37 deg").encode() in file.read(name)
+            messages.DEEPEST.format("37 deg").encode() in file.read(name)
             for name in file.namelist()
             if name.endswith("markup.bcf")
         )
-    played = [scene(write_page(each, tmp_path / "page.html"))["motion"] for each in (report, old)]
+    played = [scene(write_page(source, tmp_path / "page.html"))["motion"] for source in (report, old)]
     assert played[0]["bodies"] == played[1]["bodies"] != []
     for name, track in report.motion.tracks.items():
         assert all((old.motion.pose(name, time) == track.pose(time)).all() for time in (0.0, 37.5, 360.0))
-    # a report of before that was kept
+    # a report of an earlier version, without tracks
     document = json.loads((tmp_path / "old.json").read_text())
     del document["motion"]["tracks"]
     (tmp_path / "older.json").write_text(json.dumps(document))
     page = write_page(read_baseline(tmp_path / "older.json"), tmp_path / "older.html")
     assert scene(page)["motion"] is None
-    assert sentences.NOT_MOVING in page.read_text(encoding="utf-8")
+    assert messages.NOT_MOVING in page.read_text(encoding="utf-8")
     resting = gk.clash.check(engine, a="crank_*", b="sensor", baseline=old)
     status = {(clash.a, clash.b): clash.status for clash in resting.clashes}
     assert status["crank_plug", "sensor"] == "active"
     assert any("baseline" in note and "motion" in note for note in resting.notes)
 
 
-def test_pictures_and_marks_show_the_parts_at_the_time_of_a_finding(report, tmp_path):
+def test_pictures_and_marks_show_parts_at_clash_time(report, tmp_path):
     clash = report.clashes[0]
     drawing = draw_report(report, Style(), clash=clash.id)
     plug = next(item for item in drawing.items if item.name == clash.a)
     gap = np.linalg.norm(np.asarray(plug.vertices) - clash.point, axis=1).min()
-    assert gap < 5e-3, gap  # at rest it is 37 degrees away, 20 mm
+    assert gap < 5e-3, gap  # at rest the plug is 37 degrees away, 20 mm
     formats.to_glb(report, tmp_path / "marked.glb")
     marks = trimesh.load(tmp_path / "marked.glb").geometry
     mark = next(mesh for name, mesh in marks.items() if name.startswith("clash 1 "))
     assert np.allclose(mark.bounds, clash.overlap_box, atol=1e-7)
 
 
-def test_pairs_that_were_not_followed_yet_are_not_called_tested(engine):
+def test_interrupted_check_counts_only_tested_pairs(engine):
     def stop(stage, done, total, found):
         if stage == "boxes":
             raise KeyboardInterrupt
@@ -968,16 +968,18 @@ def test_pairs_that_were_not_followed_yet_are_not_called_tested(engine):
     motion = DATA / "engine" / "engine.toml"
     assert gk.clash.check(engine, motion=motion, progress=stop).pairs_tested == 0
     late = gk.clash.check(engine, motion=motion, progress=stop_later)
-    # beside block, head and sensor, crank_plug and crank_shaft, piston and piston_pin all pairs move: 28 - 3 - 1 - 1
+    # all pairs move except block, head and sensor, crank_plug and crank_shaft, piston and piston_pin: 28 - 3 - 1 - 1
     assert (late.complete, late.pairs_tested) == (False, 28 - 23 - late.pairs_close + 1)
 
 
-def test_workers_change_nothing():
+def test_worker_count_does_not_change_result():
     rng = np.random.default_rng(3)
     cube = gk.Box((1, 1, 1)).surface()
     parts = {f"p{k}": gk.Mesh(cube.vertices + rng.uniform(-3, 3, 3), cube.faces) for k in range(12)}
     tracks = {f"p{k}": gk.Motion(None, rng.uniform(-2, 2, 3), rng.uniform(-1, 1, 3)) for k in range(4)}
-    one, two = (gk.clash.check(gk.clash.Assembly.of(parts), 0.1, motion=Movement(tracks), workers=n) for n in (1, 3))
-    assert one.clashes == two.clashes
-    assert one.motion == two.motion
-    assert len(one.motion.pairs) > 5
+    single, threaded = (
+        gk.clash.check(gk.clash.Assembly.of(parts), 0.1, motion=Movement(tracks), workers=n) for n in (1, 3)
+    )
+    assert single.clashes == threaded.clashes
+    assert single.motion == threaded.motion
+    assert len(single.motion.pairs) > 5

@@ -1,4 +1,4 @@
-"""Findings and parts in columns are the sequences of objects that they stand for."""
+"""Findings and parts stored in columns behave as the sequences of objects that they represent."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, clash
 from gjk3d.clash.detection.findings import causes, ranked
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.report import PartRow, PartRows, Report
-from tests.clash import sentences
+from tests.clash import messages
 
 NUMBER = st.none() | st.integers(-3, 3).map(float) | st.floats(allow_nan=False, width=32)
 VECTOR = st.none() | st.tuples(*[st.floats(-9, 9)] * 3)
@@ -48,7 +48,7 @@ CLASHES = st.lists(CLASH, max_size=40)
 
 
 def rank(clash):
-    """What a finding is sorted by, said of one alone."""
+    """Return the sort key of a single finding."""
     distance = inf if clash.distance is None else clash.distance
     inside = distance if clash.penetration is None else -clash.penetration
     place = 0 if clash.is_open else STATUSES.index(clash.status)
@@ -56,76 +56,76 @@ def rank(clash):
 
 
 def cover(clashes):
-    """The parts that explain most, and what of: the part that most are left of, again and again."""
-    left = [clash for clash in clashes if clash.is_open and clash.kind not in ("touch", "unchecked") and clash.b]
-    found = []
-    while left:
-        counts = Counter(name for clash in left for name in {clash.a, clash.b})
+    """Return the greedy cover: repeatedly the part with most of the remaining findings, and their ids."""
+    remaining = [clash for clash in clashes if clash.is_open and clash.kind not in ("touch", "unchecked") and clash.b]
+    result = []
+    while remaining:
+        counts = Counter(name for clash in remaining for name in {clash.a, clash.b})
         part = min(counts, key=lambda name: (-counts[name], order(name)))
         if counts[part] < 3:
             break
-        found.append((part, [clash.id for clash in left if part in (clash.a, clash.b)]))
-        left = [clash for clash in left if part not in (clash.a, clash.b)]
-    return found
+        result.append((part, [clash.id for clash in remaining if part in (clash.a, clash.b)]))
+        remaining = [clash for clash in remaining if part not in (clash.a, clash.b)]
+    return result
 
 
 @given(CLASHES, CLASHES)
-def test_columns_are_the_findings_that_they_are_made_of(some, others):
-    found = Clashes.of(some)
-    assert list(found) == some
-    assert found == tuple(some)
-    assert [found[k] for k in range(len(some))] == some
-    assert found[1:7:2] == tuple(some[1:7:2])
-    assert list(found.joined(others)) == some + others
-    assert list(found.joined(Clashes.of(others)).joined(some)) == some + others + some
-    assert found.ids() == [clash.id for clash in some]
-    for clash in found:
+def test_columns_equal_their_findings(some, others):
+    columns = Clashes.of(some)
+    assert list(columns) == some
+    assert columns == tuple(some)
+    assert [columns[k] for k in range(len(some))] == some
+    assert columns[1:7:2] == tuple(some[1:7:2])
+    assert list(columns.joined(others)) == some + others
+    assert list(columns.joined(Clashes.of(others)).joined(some)) == some + others + some
+    assert columns.ids() == [clash.id for clash in some]
+    for clash in columns:
         assert type(clash.a) is type(clash.note) is str
         assert all(type(getattr(clash, name)) in (float, type(None)) for name in NUMBERS)
-    assert found.counts() == Counter((clash.status, clash.kind) for clash in some)
-    assert found.is_open.tolist() == [clash.is_open for clash in some]
+    assert columns.counts() == Counter((clash.status, clash.kind) for clash in some)
+    assert columns.is_open.tolist() == [clash.is_open for clash in some]
 
 
 @given(CLASHES)
-def test_the_order_is_that_of_what_each_alone_is_sorted_by(some):
+def test_order_equals_sorting_by_key(some):
     wanted = sorted(some, key=rank)
     assert [some[k] for k in Clashes.of(some).worst_first()] == wanted
     assert [clash.id for clash in ranked(some, [""] * len(some))] == [clash.id for clash in wanted]
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(KINDS)), max_size=40))
-def test_causes_are_those_of_one_greedy_step_after_the_other(pairs):
+def test_causes_equal_greedy_cover(pairs):
     some = [finding(kind, f"{a}", f"{b}", id=f"{k}") for k, (a, b, kind) in enumerate(pairs) if a < b]
-    found = [(cause.part, list(cause.ids)) for cause in causes(some)]
-    assert found == sorted(cover(some), key=lambda each: (-len(each[1]), order(each[0])))
+    result = [(cause.part, list(cause.ids)) for cause in causes(some)]
+    assert result == sorted(cover(some), key=lambda each: (-len(each[1]), order(each[0])))
 
 
-def test_they_are_tuples_in_all_else():
+def test_columns_behave_as_tuples():
     report = three_cubes()
-    for made in (report.clashes, report.parts):
-        whole = tuple(made)
-        assert len(made) == len(whole) > 1
-        assert made == whole
-        assert whole == made
-        assert made != whole[1:]
-        assert made != list(whole)
-        assert hash(made) == hash(whole)
-        assert all(repr(row) in repr(made) for row in whole)
-        assert made[-1] == whole[-1]
-        assert made[:1] == whole[:1]
-        assert made + whole == whole + made == whole + whole
-        assert whole[1] in made
-        assert made.index(whole[1]) == 1
-        assert list(reversed(made)) == list(reversed(whole))
-        assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == whole
+    for rows in (report.clashes, report.parts):
+        plain = tuple(rows)
+        assert len(rows) == len(plain) > 1
+        assert rows == plain
+        assert plain == rows
+        assert rows != plain[1:]
+        assert rows != list(plain)
+        assert hash(rows) == hash(plain)
+        assert all(repr(row) in repr(rows) for row in plain)
+        assert rows[-1] == plain[-1]
+        assert rows[:1] == plain[:1]
+        assert rows + plain == plain + rows == plain + plain
+        assert plain[1] in rows
+        assert rows.index(plain[1]) == 1
+        assert list(reversed(rows)) == list(reversed(plain))
+        assert pickle.loads(pickle.dumps(rows)) == copy.deepcopy(rows) == plain
         with pytest.raises(IndexError):
-            made[len(whole)]
+            rows[len(plain)]
     with pytest.raises(TypeError):
         report.clashes[0] = report.clashes[1]
 
 
-def test_many_are_told_by_the_first_and_the_last():
-    assert repr(Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == sentences.CLASH.format(1, "unchecked", "a", "b")
+def test_repr_shows_first_and_last_rows():
+    assert repr(Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == messages.CLASH.format(1, "unchecked", "a", "b")
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])
     row = {f"p{k:02}": gk.Mesh(cube.vertices + (0.9 * k, 0, 0), cube.faces) for k in range(20)}
     assembly = gk.clash.Assembly.of(row, "mm")
@@ -133,12 +133,12 @@ def test_many_are_told_by_the_first_and_the_last():
     assert len(lines) == 9
     assert lines[4] == " ... 11 more ..."
     assert re.fullmatch(r"\(<Clash \w{16}: hard, 'p0\d'.*'p0\d'.* depth 0\.1\d* \(.*\)>", lines[0])
-    assert repr(assembly).splitlines()[:3] == [sentences.ASSEMBLY.format(20, "mm"), " 'p00'", " 'p01'"]
+    assert repr(assembly).splitlines()[:3] == [messages.ASSEMBLY.format(20, "mm"), " 'p00'", " 'p01'"]
     assert len(repr(assembly).splitlines()) == 10
     assert repr(gk.clash.Assembly(())) == "<Assembly: 0 parts>"
 
 
-def test_parts_come_back_as_they_were():
+def test_part_rows_keep_their_values():
     box = ((0.0, 0.0, 0.0), (1.0, 2.0, 3.0))
     rows = (
         PartRow("a", "f", 3, True, False, box, "", ("f", "a"), (0.0, 0.5, 1.0), "guid"),
@@ -151,7 +151,7 @@ def test_parts_come_back_as_they_were():
     assert {type(x) for row in report.parts if row.bounds for corner in row.bounds for x in corner} == {float}
 
 
-def test_a_check_makes_no_finding_that_nobody_reads(monkeypatch):
+def test_check_creates_findings_only_on_access(monkeypatch):
     from gjk3d.clash.detection import clashes
 
     made = []

@@ -1,4 +1,4 @@
-"""The common volumes of a page are those of the parts, for the worst overlaps, within its size."""
+"""Common volumes on a page equal those of the parts, for the worst overlaps and within the size limit."""
 
 import base64
 import zlib
@@ -25,9 +25,9 @@ def unpacked(packed):
 
 
 @pytest.mark.skipif(not available(), reason="manifold3d is not installed")
-def test_the_common_volume_is_that_of_the_parts():
+def test_common_volume_equals_overlap_of_parts():
     packed = pack_common(three_cubes(), 2, CENTER, SIZE, 10**6)
-    assert list(packed) == [0]  # and none of the gap
+    assert list(packed) == [0]  # none for the gap
     vertices, faces, curve = unpacked(packed[0])
     assert Mesh(vertices, faces).volume == pytest.approx(2.0, rel=1e-5)
     assert vertices.min(axis=0) == pytest.approx([0.5, -1, -1], abs=1e-5)
@@ -45,7 +45,7 @@ def test_parts_are_placed_by_their_poses():
     assert Mesh(vertices, faces).volume == pytest.approx(2.0, rel=1e-5)
 
 
-def test_convex_parts_have_one_without_manifold3d(monkeypatch):
+def test_convex_parts_have_common_volume_without_manifold3d(monkeypatch):
     def refuse(*args):
         raise ImportError("no manifold3d")
 
@@ -56,7 +56,7 @@ def test_convex_parts_have_one_without_manifold3d(monkeypatch):
     assert vertices.max(axis=0) == pytest.approx([1, 1, 1], abs=1e-5)
 
 
-def test_what_does_not_fit_is_left_out(monkeypatch):
+def test_volumes_beyond_the_limit_are_left_out(monkeypatch):
     report = three_cubes()
     assert pack_common(report, 2, CENTER, SIZE, 10) == {}
     assert pack_common(replace(report, assembly=None), 2, CENTER, SIZE, 10**6) == {}

@@ -1,4 +1,4 @@
-"""The depth that the surfaces of two overlapping parts prove, against rational arithmetic."""
+"""The depth proven by the surfaces of two overlapping parts, compared with rational arithmetic."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def block(low, high):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_depth_of_blocks_far_away_is_no_more_than_their_overlap(seed):
-    """Their coordinates are exact, and the place of the second is added to its vertices with rounding."""
+def test_depth_of_distant_blocks_is_at_most_their_overlap(seed):
+    """Vertices are exact, and rounding occurs only when the pose of the second block is applied."""
     rng = np.random.default_rng(seed)
     shift, low = 1e8 * rng.uniform(1.0, 2.0), rng.uniform(-0.4, -0.2)
     place = np.eye(4)

@@ -1,4 +1,4 @@
-"""Blocks drawn face on face touch in any file, also in one of few digits and far from its origin."""
+"""Blocks drawn face to face touch in files of any precision, also far from the origin."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import naive
 import numpy as np
 import pytest
 import trimesh
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES, obj, stl_binary, stl_text
 from scipy.spatial.transform import Rotation
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check
@@ -17,12 +17,12 @@ TURN = Rotation.from_euler("z", 30, degrees=True).as_matrix()
 SIZES = np.array([(1.0, 1.0), (1.3, 1.7), (0.7, 0.6), (2.1, 1.3), (1.1, 0.8), (0.9, 1.2)])
 FRONTS = (0.0, -0.31, 0.17, 0.05, -0.23, 0.09)
 STARTS = np.concatenate([[0.0], np.cumsum(SIZES[:, 0])])
-#: a row of six whose faces have no corner in common, and one across on top of all
+#: A row of six blocks whose faces share no corners, and one block across the top of all.
 BLOCKS = [
     CORNERS * (*size, 1.0) + (start, front, 0.0) for size, start, front in zip(SIZES, STARTS[:-1], FRONTS, strict=True)
 ]
 BLOCKS.append(CORNERS * (STARTS[-1], 1.0, 0.5) + (0.0, 0.0, 1.0))
-TOUCHING = 11  #: five pairs in the row, and six with that on top
+TOUCHING = 11  #: five pairs in the row, and six with the block on top
 
 
 def placed(angle_too, at):
@@ -57,8 +57,8 @@ def test_blocks_far_from_the_origin_touch(tmp_path, kind, at):
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_a_node_far_away_counts_as_far_as_its_matrix_was_rounded(tmp_path, single):
-    """Nodes with matrices of float32 numbers, below a node that shifts all; in full the tolerance is the usual one."""
+def test_tolerance_of_distant_node_follows_matrix_rounding(tmp_path, single):
+    """The tolerance grows only if the node matrices of a distant group are rounded to float32."""
     scene = trimesh.Scene()
     scene.graph.update("far", "world", matrix=rounded(naive.pose(None, (6308.3, 7736.1, 0.7)), single))
     for k, corners in enumerate(BLOCKS):
@@ -76,8 +76,8 @@ def rounded(matrix, single):
     return matrix.astype(np.float32).astype(float) if single else matrix
 
 
-def test_numbers_without_rounding_keep_the_usual_tolerance(tmp_path):
-    """Exact numbers of few digits, and meshes of Python in full, are not rounded however far away they are."""
+def test_exact_numbers_keep_default_tolerance(tmp_path):
+    """Exact short numbers in files, and meshes in double precision, are not rounded at any distance."""
     (tmp_path / "exact").mkdir()
     blocks = [CORNERS * (10.0, 10.0, 10.0) + (500000.0 + 10.0 * k, 200000.0, 0.0) for k in range(3)]
     report = check(Assembly.load(written(tmp_path / "exact", "stl", blocks), unit="mm"))
@@ -93,13 +93,13 @@ def test_numbers_without_rounding_keep_the_usual_tolerance(tmp_path):
     assert_names(report.notes, "large", "block 0", "origin")
 
 
-def test_a_check_in_another_unit_has_the_same_tolerance(tmp_path):
-    """The file that states its unit, metres, comes first; those in mm are brought to it."""
-    alone, folder = tmp_path / "alone.glb", tmp_path / "mm"
+def test_tolerance_does_not_depend_on_unit(tmp_path):
+    """The first file states metres as its unit, and the files in mm are converted to it."""
+    single, folder = tmp_path / "alone.glb", tmp_path / "mm"
     folder.mkdir()
-    alone.write_bytes(trimesh.Trimesh(CORNERS, TRIANGLES, process=False).export(file_type="glb"))
+    single.write_bytes(trimesh.Trimesh(CORNERS, TRIANGLES, process=False).export(file_type="glb"))
     written(folder, "stl", [1000.0 * corners for corners in placed(True, (6308.0, 7736.0, 0.0))])
-    assembly = Assembly.load([alone, folder], unit="mm")
+    assembly = Assembly.load([single, folder], unit="mm")
     report = check(assembly)
     assert (report.unit, report.counts["touch"]) == ("m", TOUCHING)
     assert sum(report.counts.values()) == TOUCHING
@@ -108,8 +108,8 @@ def test_a_check_in_another_unit_has_the_same_tolerance(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["glb", "stl"])
-def test_a_gap_of_exactly_the_clearance_is_no_finding(tmp_path, kind):
-    """Forty pairs, drawn 1 mm apart, in float32 numbers that make some gaps a little smaller."""
+def test_gap_equal_to_clearance_is_free(tmp_path, kind):
+    """Forty pairs have a gap of 1 mm, which float32 rounds to slightly less for some of them."""
     blocks, factor = [], 1e-3 if kind == "glb" else 1.0
     for k in range(40):
         at = np.array((17.3 * (k % 8) + 0.1 * k, 13.7 * (k // 8), 0.31 * k))
@@ -127,7 +127,7 @@ def test_a_gap_of_exactly_the_clearance_is_no_finding(tmp_path, kind):
 
 
 @pytest.mark.parametrize(("tolerance", "found"), [(1e-6, 0), (1e-8, 1)])
-def test_a_part_that_passes_at_the_clearance_is_no_finding(tolerance, found):
+def test_part_passing_at_clearance_is_free(tolerance, found):
     low, high = gk.Mesh(CORNERS * (10, 1, 1), TRIANGLES), gk.Mesh(CORNERS + (0.0, 0.0, 1.125), TRIANGLES)
     along = gk.clash.Movement({"high": gk.Motion.translation(None, (8.0, 0, 0))}, times=(0, 1))
     report = check(Assembly.of({"low": low, "high": high}), 0.125 + 1e-7, tolerance, motion=along)

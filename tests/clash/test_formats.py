@@ -1,4 +1,4 @@
-"""Reports as files: valid, harmless whatever the parts are called, and readable by others."""
+"""Report files: valid, safe for any part names, and readable by other programs."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ import jsonschema
 import numpy as np
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check, formats
@@ -36,14 +36,14 @@ def cube(shift=0.0, side=1.0):
 
 @pytest.fixture(scope="module")
 def report():
-    """Overlapping, touching and close cubes in a row, badly named, and one that could not be loaded."""
+    """Check overlapping, touching and close cubes in a row with hostile names, and a part that failed to load."""
     places = (0.0, 0.9, 1.9, 2.95, 4.2, 5.15)
     assembly = Assembly.of({name: cube(x) for name, x in zip(NAMES, places, strict=True)}, "mm")
     broken = gk.clash.AssemblyPart("broken", "<b>.stl", None, REASON)
     return check(gk.clash.Assembly((*assembly.parts, broken), "mm"), clearance=0.1)
 
 
-def test_every_report_fulfils_the_schema(report):
+def test_reports_match_the_schema(report):
     schema = formats.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
@@ -72,7 +72,7 @@ def test_every_format_has_an_ending_and_a_writer(report, tmp_path):
     assert len(contents) == len(names)
 
 
-def test_csv_has_a_row_a_finding_and_runs_no_formula(report, tmp_path):
+def test_csv_has_one_row_per_finding_and_no_formulas(report, tmp_path):
     text = report.to_csv(tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == text
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -93,7 +93,7 @@ def test_csv_has_a_row_a_finding_and_runs_no_formula(report, tmp_path):
     assert {"'" + NAMES[1], "'" + NAMES[5]} <= {row["a"] for row in rows} | {row["b"] for row in rows}
 
 
-def test_markdown_shows_names_as_they_are(report):
+def test_markdown_escapes_names(report):
     text = formats.to_markdown(report)
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
@@ -105,7 +105,7 @@ def test_markdown_shows_names_as_they_are(report):
     assert "... and 3 more." in formats.to_markdown(report, top=2)
 
 
-def test_json_lines_come_one_by_one_and_end_with_what_is_true_of_all(report):
+def test_json_lines_are_streamed_and_end_with_summary(report):
     stream = io.StringIO()
     writer = formats.LineWriter(stream)
     again = check(report.assembly, clearance=0.1, found=writer.clash)
@@ -119,7 +119,7 @@ def test_json_lines_come_one_by_one_and_end_with_what_is_true_of_all(report):
     assert len(finished.getvalue().splitlines()) == len(lines) + 1
 
 
-def test_glb_has_every_part_and_a_mark_for_every_finding(report, tmp_path):
+def test_glb_has_all_parts_and_one_mark_per_finding(report, tmp_path):
     formats.to_glb(report, tmp_path / "marked.glb")
     scene = trimesh.load_scene(tmp_path / "marked.glb", process=False)
     marks = [node for node in scene.graph.nodes_geometry if node.startswith("clash ")]
@@ -132,7 +132,7 @@ def test_glb_has_every_part_and_a_mark_for_every_finding(report, tmp_path):
     assert mesh.visual.material.baseColorFactor.tolist() == [0xD5, 0x5E, 0x00, 255]
 
 
-def test_the_marks_of_a_glb_are_no_parts_of_the_assembly_that_it_is_read_as(report, tmp_path):
+def test_marks_in_a_glb_are_not_read_as_parts(report, tmp_path):
     formats.to_glb(report, tmp_path / "marked.glb")
     again = gk.clash.Assembly.load(tmp_path / "marked.glb")
     assert [part.name for part in again.parts] == [part.name for part in report.assembly.parts if part.mesh is not None]
@@ -142,12 +142,12 @@ def test_the_marks_of_a_glb_are_no_parts_of_the_assembly_that_it_is_read_as(repo
     assert {(clash.a, clash.b) for clash in gk.clash.check(again).clashes if clash.kind == "hard"} == before
 
 
-def test_glb_of_a_report_without_parts_is_refused(tmp_path):
+def test_glb_of_report_without_parts_raises(tmp_path):
     with pytest.raises(ShapeError, match="assembly"):
         formats.to_glb(gk.clash.Report(), tmp_path / "x.glb")
 
 
-def test_junit_has_a_case_a_finding(report):
+def test_junit_has_one_case_per_finding(report):
     suite = ElementTree.fromstring(formats.to_junit(report, ("hard", "unchecked")).encode())
     assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "5",
@@ -162,7 +162,7 @@ def test_junit_has_a_case_a_finding(report):
     assert (empty.get("tests"), empty.get("errors")) == ("2", "1")
 
 
-def test_names_are_shuffled_without_a_trace(report):
+def test_order_of_parts_does_not_change_report(report):
     parts = list(report.assembly.parts)
     random.Random(5).shuffle(parts)
     again = check(gk.clash.Assembly(tuple(parts), "mm"), clearance=0.1)

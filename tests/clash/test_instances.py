@@ -1,4 +1,4 @@
-"""Copies of a shape: one mesh, one decision for all pairs that stand alike, the same findings as without sharing."""
+"""Copies of a shape share one mesh and one decision per relative pose, with the same findings as without sharing."""
 
 from dataclasses import replace
 
@@ -35,12 +35,12 @@ def at(place, turn=(0.0, 0.0, 0.0)):
 
 
 def flattened(assembly):
-    """The same parts with the vertices where they are: each its own shape."""
+    """Return the assembly with poses applied to the vertices, so that each part has its own shape."""
     return replace(assembly, parts=tuple(AssemblyPart(part.name, part.file, part.mesh) for part in assembly.parts))
 
 
 def units(poses):
-    """At each pose a ring with a pin that is too thick for it, and a block that comes close to both."""
+    """Return an assembly with a ring, a pin too thick for it, and a block close to both at each pose."""
     parts = {}
     for k, pose in enumerate(poses):
         parts[f"unit {k}/ring"] = RING, pose
@@ -49,47 +49,47 @@ def units(poses):
     return Assembly.of(parts, "mm")
 
 
-def alone(assembly, clash, **limits):
-    """What is found of two parts where there are no others."""
+def check_pair_only(assembly, clash, **limits):
+    """Check two parts without the rest of the assembly; return the finding with the rank and group of `clash`."""
     pair = [part for part in assembly.parts if part.name in (clash.a, clash.b)]
-    (found,) = check(replace(assembly, parts=tuple(pair)), tolerance=clash.tolerance, **limits).clashes
-    return replace(found, severity=clash.severity, group=clash.group)
+    (result,) = check(replace(assembly, parts=tuple(pair)), tolerance=clash.tolerance, **limits).clashes
+    return replace(result, severity=clash.severity, group=clash.group)
 
 
-def test_pairs_that_stand_alike_to_the_last_bit_are_decided_once_with_the_same_bits():
+def test_pairs_of_equal_relative_pose_are_decided_once():
     turn = [(0, -1, 0, 0), (1, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)]
     grid = [at((8.0 * k, 16.0 * (k % 3), 4.0 * k)) for k in range(9)]
     assembly = units([*grid, *(pose @ np.array(turn, dtype=float) for pose in (at((0, 64, 0)), at((8, 64, 0))))])
     report = check(assembly, clearance=0.1)
     assert report.counts == {"hard": 11, "contained": 0, "duplicate": 0, "unchecked": 0, "clearance": 11, "touch": 0}
-    assert report.decisions == 2  # the pin and the block are apart by their hulls
+    assert report.decisions == 2  # the hulls separate the pin and the block
     assert len({id(part.shape) for part in assembly.parts}) == 3
     for clash in report.clashes:
-        assert clash == alone(assembly, clash, clearance=0.1)
+        assert clash == check_pair_only(assembly, clash, clearance=0.1)
     for workers in (2, 5):
         assert check(assembly, clearance=0.1, workers=workers).clashes == report.clashes
 
 
-def assert_as_without_sharing(assembly, clearance=0.1, tolerance=None):
-    """Check that kinds are those of the flattened parts, and that the bounds hold what these say."""
+def check_against_flattened(assembly, clearance=0.1, tolerance=None):
+    """Check that kinds equal those of the flattened parts and that the bounds overlap; return the report."""
     shared = check(assembly, clearance, tolerance)
-    apart = {clash.id: clash for clash in check(flattened(assembly), clearance, tolerance).clashes}
-    assert {clash.id for clash in shared.clashes} == set(apart)
+    expected = {clash.id: clash for clash in check(flattened(assembly), clearance, tolerance).clashes}
+    assert {clash.id for clash in shared.clashes} == set(expected)
     for clash in shared.clashes:
-        twin = apart[clash.id]
-        assert (clash.kind, clash.distance_kind) == (twin.kind, twin.distance_kind)
-        if twin.distance is not None and twin.distance_kind != "approximate":
+        reference = expected[clash.id]
+        assert (clash.kind, clash.distance_kind) == (reference.kind, reference.distance_kind)
+        if reference.distance is not None and reference.distance_kind != "approximate":
             low, high = wording.bounds(clash)
-            least, most = wording.bounds(twin)
+            least, most = wording.bounds(reference)
             assert low <= most
             assert least <= high
-            assert clash.error_bound < clash.tolerance + 1e-9 + (twin.error_bound or 0.0)
-        if twin.overlap_volume is not None:
-            assert clash.overlap_volume == pytest.approx(twin.overlap_volume, rel=1e-4, abs=1e-9)
-            np.testing.assert_allclose(clash.overlap_box, twin.overlap_box, atol=1e-3)
+            assert clash.error_bound < clash.tolerance + 1e-9 + (reference.error_bound or 0.0)
+        if reference.overlap_volume is not None:
+            assert clash.overlap_volume == pytest.approx(reference.overlap_volume, rel=1e-4, abs=1e-9)
+            np.testing.assert_allclose(clash.overlap_box, reference.overlap_box, atol=1e-3)
         for name in ("mtv", "point"):
-            one, other = getattr(clash, name), getattr(twin, name)
-            assert (one is None) == (other is None)
+            a, b = getattr(clash, name), getattr(reference, name)
+            assert (a is None) == (b is None)
         if clash.mtv is not None:
             assert np.linalg.norm(clash.mtv) == pytest.approx(clash.depth, rel=1e-9, abs=1e-12)
     return shared
@@ -97,24 +97,24 @@ def assert_as_without_sharing(assembly, clearance=0.1, tolerance=None):
 
 @pytest.mark.full
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1.0, 1e3]), kind=st.sampled_from([np.float64, np.float32]))
-def test_poses_that_are_rounded_are_taken_for_one_and_the_bounds_know(seed, size, kind):
+def test_rounded_poses_share_decisions_within_bounds(seed, size, kind):
     rng = np.random.default_rng(seed)
     poses = [at(size * rng.uniform(-1, 1, 3) + (20.0 * k, 0, 0), rng.normal(size=3)) for k in range(6)]
     parts = {part.name: (part.shape, np.array(part.pose, dtype=kind).astype(float)) for part in units(poses).parts}
-    report = assert_as_without_sharing(Assembly.of(parts, "mm"))
+    report = check_against_flattened(Assembly.of(parts, "mm"))
     assert len(report.clashes) == 12
     assert report.decisions == 2 or (kind is np.float32 and report.decisions <= 12)
 
 
-def test_what_pairs_share_allows_for_both_parts_and_for_the_size_of_the_second():
-    """Two pairs whose second parts are turned a little apart, at places that are known to a slack."""
+def test_slack_of_shared_decision_includes_parts_and_rotation():
+    """Two pairs whose second parts differ by a small rotation share a decision, and each part has its own slack."""
     poses = np.array([at((0, 0, 0)), at((8, 0, 0)), at((0, 64, 0)), at((8, 64, 0), (0, 0, 1e-9))])
     which, slacks = np.array([0, 1, 0, 1]), np.array([0.25, 0.5, 0.125, 2.0])
-    found = pairs.alike(np.array([(0, 1), (2, 3)]), [BLOCK, PIN], which, pose_rows(poses)[0], slacks, np.full(2, 1e-6))
-    assert found.group.tolist() == [0, 0]
-    assert found.slack == pytest.approx([0.75, 2.125])
-    # a corner of the pin is 1 from its middle, one of the block 0.5
-    assert max(found.slack - [0.75, 2.125]) > np.sqrt(3.0) * 1e-9
+    result = pairs.alike(np.array([(0, 1), (2, 3)]), [BLOCK, PIN], which, pose_rows(poses)[0], slacks, np.full(2, 1e-6))
+    assert result.group.tolist() == [0, 0]
+    assert result.slack == pytest.approx([0.75, 2.125])
+    # the half extent is 1 for the pin and 0.5 for the block
+    assert max(result.slack - [0.75, 2.125]) > np.sqrt(3.0) * 1e-9
 
 
 def test_poses_in_float32_share_most_decisions():
@@ -122,12 +122,12 @@ def test_poses_in_float32_share_most_decisions():
     poses = [at((30.0 * (k % 5), 30.0 * (k // 5), 100.0 * rng.uniform())) for k in range(25)]
     poses = [pose @ at((0, 0, 0), rng.normal(size=3)) for pose in poses]
     parts = {part.name: (part.shape, np.array(part.pose, dtype=np.float32)) for part in units(poses).parts}
-    report = assert_as_without_sharing(Assembly.of(parts, "mm"))
+    report = check_against_flattened(Assembly.of(parts, "mm"))
     assert report.decisions <= len(report.clashes) // 2 == 25
 
 
-def test_what_is_far_has_a_larger_tolerance_and_shares_all_the_same():
-    """Each pair has its own tolerance; a decision holds for all between which it would not differ."""
+def test_distant_pairs_share_decisions_despite_tolerance():
+    """Pairs with different tolerances share a decision if the result is the same for all of them."""
     parts = {}
     for k in range(12):
         parts[f"{k} a"] = BLOCK, at((16.0 * k, 0, 0))
@@ -136,7 +136,7 @@ def test_what_is_far_has_a_larger_tolerance_and_shares_all_the_same():
     assert report.counts["touch"] == 12
     assert len({clash.tolerance for clash in report.clashes}) > 3
     assert report.decisions == 1
-    # between the tolerances lies the depth: what is near is hard, what is far touches
+    # the depth lies between the tolerances: near pairs are hard clashes, distant pairs touch
     deep = 2.0**-14
     for k in range(12):
         parts[f"{k} b"] = BLOCK, at((16.0 * k + 1.0 - deep, 0, 0))
@@ -148,7 +148,7 @@ def test_what_is_far_has_a_larger_tolerance_and_shares_all_the_same():
     assert report.decisions == 2
 
 
-def test_a_thousand_bolts_cost_one_mesh_one_hull_and_one_decision(monkeypatch):
+def test_thousand_bolts_need_one_mesh_and_one_decision(monkeypatch):
     from gjk3d.clash.detection.decider import Decider
 
     decide, calls = Decider.decide, []
@@ -165,7 +165,7 @@ def test_a_thousand_bolts_cost_one_mesh_one_hull_and_one_decision(monkeypatch):
     assert report.to_dict()["decisions"] == report.decisions
 
 
-def test_nodes_of_one_geometry_are_one_shape_and_scale_and_mirror_belong_to_it(tmp_path):
+def test_nodes_share_shapes_per_geometry_scale_and_mirror(tmp_path):
     scene = trimesh.Scene()
     scene.add_geometry(trimesh.creation.annulus(0.4, 1.0, 0.8, sections=24), node_name="n0", geom_name="ring")
     matrices = {"n0": np.eye(4)}
@@ -194,7 +194,7 @@ def test_nodes_of_one_geometry_are_one_shape_and_scale_and_mirror_belong_to_it(t
             assert part.mesh.volume == pytest.approx(RING.volume * (8.0 if "twice" in name else 1.0), rel=1e-5)
 
 
-def test_equal_files_are_one_shape(tmp_path):
+def test_equal_files_share_one_shape(tmp_path):
     for name in ("a", "b", "c"):
         trimesh.creation.box((1.0, 2.0, 3.0 if name == "c" else 1.0)).export(tmp_path / f"{name}.stl")
     a, b, c = (part.shape for part in Assembly.load(tmp_path, unit="mm").parts)
@@ -202,7 +202,7 @@ def test_equal_files_are_one_shape(tmp_path):
     assert a is not c
 
 
-def test_a_pose_is_checked_and_kept():
+def test_part_pose_is_validated_and_compared():
     part = AssemblyPart("a", "", BLOCK, pose=at((1, 2, 3)))
     assert part == AssemblyPart("a", "", BLOCK, pose=at((1, 2, 3)).tolist())
     assert hash(part) != hash(AssemblyPart("a", "", BLOCK, pose=at((1, 2, 4))))
@@ -210,17 +210,17 @@ def test_a_pose_is_checked_and_kept():
         AssemblyPart("a", "", BLOCK, pose=np.diag([2.0, 1.0, 1.0, 1.0]))
 
 
-def test_units_scale_poses_too():
+def test_unit_conversion_scales_poses():
     inches = gk.Mesh(BLOCK.vertices, BLOCK.faces, unit="in")
-    whole = Assembly.of(
+    assembly = Assembly.of(
         {"a": gk.Mesh(BLOCK.vertices, BLOCK.faces, unit="mm"), "b": (inches, at((2, 0, 0))), "c": inches}
     )
-    _, b, c = whole.parts
+    _, b, c = assembly.parts
     assert b.shape is c.shape
     np.testing.assert_allclose(b.bounds, np.array([[1.5, -0.5, -0.5], [2.5, 0.5, 0.5]]) * 25.4, rtol=1e-14)
 
 
-def test_rows_of_one_hash_stay_apart(monkeypatch):
+def test_rows_with_equal_hash_stay_distinct(monkeypatch):
     class Zero:
         def integers(self, *given, **others):
             return np.zeros(given[2], dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""A pair whose kind changed is one finding, and new only if its kind is worse now."""
+"""A pair whose kind changed keeps its finding, which is new only if the kind is worse."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def run(kind, **more):
         ("clearance", "hard", "new"), ("touch", "clearance", "new"), ("touch", "hard", "new"),
     ],
 )  # fmt: skip
-def test_it_is_one_finding_with_the_id_of_the_baseline(before, after, status):
+def test_changed_kind_keeps_the_id_of_the_baseline(before, after, status):
     old = run(before)
     new = run(after, baseline=old)
     assert new.clashes[0].id == old.clashes[0].id
@@ -35,7 +35,7 @@ def test_it_is_one_finding_with_the_id_of_the_baseline(before, after, status):
     assert new.clashes[0].note == f"the kind was {before}"
     assert new.statuses["resolved"] == 0
     assert new.failures((after,), only_new=True) == (status == "new")
-    back = run(before, baseline=new)  # also from a finding that has the id of another kind
+    back = run(before, baseline=new)  # also when the baseline has the id of the previous kind
     assert back.clashes[0].id == old.clashes[0].id
     assert back.clashes[0].note == f"the kind was {after}"
 
@@ -46,20 +46,20 @@ def test_decisions_follow_the_pair():
     assert run("clearance", triage=approved).clashes[0].status == "ignored"
     resolved = Triage().marked(old, state="resolved", by="ann", unit="mm")
     report = run("clearance", triage=resolved)
-    assert report.clashes[0].status == "active"  # repaired, and a smaller problem is left
+    assert report.clashes[0].status == "active"  # the clash was repaired, and a smaller problem remains
     assert report.triage.issues[old.id].state.value == "active"
     near = run("clearance").clashes[0]
     worse = run("hard", triage=Triage().marked(near, state="approved", by="ann", unit="mm"))
     assert (worse.clashes[0].id, worse.clashes[0].status) == (near.id, "new")
 
 
-def test_a_finding_of_its_own_kind_is_preferred():
+def test_finding_of_equal_kind_is_preferred():
     hard, near = run("hard").clashes[0], run("clearance").clashes[0]
-    both = Triage().marked(hard, state="active", by="ann").marked(near, state="reviewed", by="ann")
-    assert run("clearance", triage=both, baseline=run("hard")).clashes[0].id == near.id
+    triage = Triage().marked(hard, state="active", by="ann").marked(near, state="reviewed", by="ann")
+    assert run("clearance", triage=triage, baseline=run("hard")).clashes[0].id == near.id
 
 
-def test_a_topic_of_bcf_belongs_to_the_pair(tmp_path):
+def test_bcf_topic_belongs_to_the_pair(tmp_path):
     before, after = run("hard"), run("clearance")
     before.triage = Triage().commented(before.clashes[0], "moved by 1 mm", by="ann")
     to_bcf(before, tmp_path / "old.bcf")
@@ -68,7 +68,7 @@ def test_a_topic_of_bcf_belongs_to_the_pair(tmp_path):
     assert read.notes == ()
 
 
-def test_kinds_are_ordered_and_unknown_ones_are_not():
+def test_kinds_are_ordered_except_unknown_ones():
     kinds = np.array([[is_worse(a, b) for b in KINDS] for a in KINDS])
     assert (kinds == np.triu(np.ones((6, 6), dtype=bool), 1)).all()
     assert not is_worse("hard", "of a later version")

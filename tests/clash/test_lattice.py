@@ -1,4 +1,4 @@
-"""Parts on a lattice, whose faces lie in one plane again and again, against the counting of their cells."""
+"""Parts on a lattice, with many coplanar faces, compared with counting their cells."""
 
 import numpy as np
 import polycubes
@@ -12,7 +12,7 @@ CLEARANCE = 0.9
 
 @pytest.mark.full
 @pytest.mark.parametrize("volumes", [True, False])
-def test_parts_on_a_lattice_are_what_counting_says(volumes, monkeypatch):
+def test_lattice_parts_equal_counting_of_cells(volumes, monkeypatch):
     if not volumes:
         monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)
     rng = np.random.default_rng(5)
@@ -23,17 +23,17 @@ def test_parts_on_a_lattice_are_what_counting_says(volumes, monkeypatch):
         halves = rng.integers(-4, 5, 3)
         volume, distance = polycubes.truth(a, b, halves)
         first, second = polycubes.surface(a), polycubes.surface(b, halves / 2.0)
-        found = check(Assembly.of({"a": first, "b": second}), clearance=CLEARANCE).clashes
-        clash = found[0] if found else None
+        clashes = check(Assembly.of({"a": first, "b": second}), clearance=CLEARANCE).clashes
+        clash = clashes[0] if clashes else None
         kind = clash.kind if clash else None
         kinds[kind] += 1
         if volume > 0.0:
             assert kind == "hard"
             assert clash.overlap_volume == pytest.approx(volume, rel=1e-9) or not volumes
-            if clash.mtv is not None:  # the way out leads out
+            if clash.mtv is not None:  # the separating translation separates the parts
                 moved = gk.Mesh(second.vertices + clash.mtv, second.faces)
                 again = check(Assembly.of({"a": first, "b": moved}), tolerance=1e-9).clashes
-                assert [other.kind for other in again] in ([], ["touch"])
+                assert [row.kind for row in again] in ([], ["touch"])
                 freed += 1
         elif distance == 0.0:
             assert kind == "touch"

@@ -1,4 +1,4 @@
-"""Who is in whose way, and in what order an assembly comes apart: planted answers, and dense samples by manifold3d."""
+"""Blocking parts and the order of disassembly: known results, and dense sampling by manifold3d."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def order_of(solids, **options):
 
 
 def sampled(a, b, way, count=400, far=12.0):
-    """Tell whether a meets b on its way, at many places of it."""
+    """Return whether a overlaps b at any of many samples of a translation of a."""
     return any((a.translate((t * way).tolist()) ^ b).volume() > 1e-9 for t in np.linspace(0.0, far, count))
 
 
@@ -38,7 +38,7 @@ def tray():
 
 
 def case():
-    """A tray with a block in it, a lid that closes it flush, and a pin through its wall into the lid."""
+    """Return a tray with a block in it, a lid that closes it flush, and a pin through its wall into the lid."""
     hole = Solid.cylinder(3.0, 0.25, 0.25, 24).rotate([0, 90, 0]).translate([4, 2, 2.5])
     pin = Solid.cylinder(2.5, 0.25, 0.25, 24).rotate([0, 90, 0]).translate([4, 2, 2.5])
     return {
@@ -54,7 +54,7 @@ def link(at, turn):
     return ring.rotate([turn, 0, 0]).translate(at)
 
 
-def test_a_case_comes_apart_as_it_must():
+def test_case_is_disassembled_in_the_only_order():
     order = order_of(case())
     assert [(step.parts, step.direction) for step in order.steps] == [
         (("pin",), (1.0, 0.0, 0.0)),
@@ -64,20 +64,20 @@ def test_a_case_comes_apart_as_it_must():
     assert order.locked == order.unchecked == ()
     assert order.free("pin") == ((1.0, 0.0, 0.0),)
     assert order.free("lid") == order.free("block") == ()
-    for ask in (order.free, order.always):
+    for method in (order.free, order.always):
         with pytest.raises(ParseError, match=r"'zzz'.*'block', 'lid'"):
-            ask("zzz")
+            method("zzz")
         with pytest.raises(ParseError, match=r"'blok'.*'block', 'lid'.*Did you mean 'block'"):
-            ask("blok")
+            method("blok")
     assert order.blockers["lid"][4] == ("pin",)  # up
     assert order.blockers["block"][4] == ("lid",)
-    assert order.always("block") == ()  # the tray holds it but upwards, the lid there
+    assert order.always("block") == ()  # the tray blocks all directions but up, and the lid blocks up
     down = order_of(case(), directions=[X, -Z])
     assert down.always("block") == ("tray",)
-    assert [step.parts for step in down.steps] == [("pin",), ("tray",), ("block",)]  # the tray leaves them downwards
+    assert [step.parts for step in down.steps] == [("pin",), ("tray",), ("block",)]  # the tray is removed downwards
 
 
-def test_every_pair_of_the_case_is_as_dense_samples_say():
+def test_blockers_of_case_equal_dense_sampling():
     solids = case()
     order = order_of(solids)
     names = list(solids)
@@ -86,7 +86,7 @@ def test_every_pair_of_the_case_is_as_dense_samples_say():
             assert who == tuple(x for x in names if x != name and sampled(solids[name], solids[x], way)), (name, way)
 
 
-def test_links_leave_their_tray_as_one_and_hold_each_other():
+def test_linked_rings_are_removed_together():
     solids = {"one": link((2.2, 2, 1.6), 0), "two": link((3.9, 2, 1.6), 90), "tray": tray()}
     order = order_of(solids)
     assert [(step.parts, step.direction) for step in order.steps] == [(("one", "two"), (0.0, 0.0, 1.0))]
@@ -96,7 +96,7 @@ def test_links_leave_their_tray_as_one_and_hold_each_other():
         assert all(sampled(solids[first], solids[second], way, 200, 6.0) for way in SIX)
 
 
-def test_slanted_ways_are_found_only_where_they_are_tried():
+def test_slanted_directions_are_used_only_if_given():
     slant = np.array([1.0, 0.0, 1.0])
     groove = box((-2, -2, -2), (2, 2, 2)) - box((-0.5, -3, -0.5), (5, 3, 0.5)).rotate([0, -45, 0])
     tongue = box((-0.5, -1.5, -0.5), (1.5, 1.5, 0.5)).rotate([0, -45, 0]) ^ box((-9, -1.5, -9), (9, 1.5, 9))
@@ -110,32 +110,32 @@ def test_slanted_ways_are_found_only_where_they_are_tried():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_bodies_are_in_each_others_way_as_dense_samples_say(seed):
+def test_blockers_of_random_bodies_equal_dense_sampling(seed):
     rng = np.random.default_rng(seed)
 
     def body():
         bits = [box(-rng.uniform(0.2, 0.8, 3), rng.uniform(0.2, 0.8, 3)) for _ in range(2)]
-        whole = bits[0] + bits[1].translate(rng.uniform(-0.6, 0.6, 3).tolist())
+        union = bits[0] + bits[1].translate(rng.uniform(-0.6, 0.6, 3).tolist())
         turn = Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix()
-        return whole.transform(np.column_stack([turn, rng.uniform(-2, 2, 3)]))
+        return union.transform(np.column_stack([turn, rng.uniform(-2, 2, 3)]))
 
     solids = {name: body() for name in "abcd"}
     ways = rng.normal(size=(3, 3))
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     fine, coarse = (order_of(solids, directions=ways, tolerance=t).blockers for t in (1e-6, 0.05))
-    both = set()
+    results = set()
     for name, solid in solids.items():
         for k, way in enumerate(ways):
-            for other in set(solids) - {name}:
-                met = sampled(solid, solids[other], way)
-                both.add(met)
-                assert other in fine[name][k] or not met, (name, other, k)  # what was met is in the way
-                assert met or other not in coarse[name][k], (name, other, k)  # what is well in the way was met
-    assert both == {True, False}
+            for name_b in set(solids) - {name}:
+                hit = sampled(solid, solids[name_b], way)
+                results.add(hit)
+                assert name_b in fine[name][k] or not hit, (name, name_b, k)  # a sampled hit is a blocker
+                assert hit or name_b not in coarse[name][k], (name, name_b, k)  # a deep blocker is hit by the samples
+    assert results == {True, False}
 
 
 def grid(count, size, at):
-    """A flat box whose top and bottom are cut into small squares."""
+    """Return a mesh of two square layers, each cut into small triangles."""
     ends = np.linspace(0.0, size, count + 1)
     points = np.array([(x, y, z) for z in (0.0, 1.0) for x in ends for y in ends]) + at
     faces = []
@@ -148,15 +148,15 @@ def grid(count, size, at):
 
 
 @pytest.mark.parametrize(("shift", "held"), [(0.9, True), (0.97, False)])
-def test_triangles_smaller_than_the_tolerance_block_together(shift, held):
-    """Squares of 0.02 under a tolerance of 0.05: an overlap of 0.1 is an obstacle, one of 0.03 is not."""
+def test_triangles_below_tolerance_block_together(shift, held):
+    """Triangles of 0.02 with a tolerance of 0.05: an overlap of 0.1 blocks, an overlap of 0.03 does not."""
     parts = {"a": grid(50, 1.0, (0, 0, 0)), "b": grid(50, 1.0, (shift, 0, 2))}
     order = gk.clash.order(gk.clash.Assembly.of(parts), [Z], tolerance=0.05)
     assert (order.blockers["a"][0] == ("b",)) is held
     assert order.blockers["b"][0] == ()
 
 
-def test_pairs_of_rules_are_in_nobodys_way():
+def test_ignored_pairs_do_not_block():
     thread = {"bolt": box((0, 0, 0), (1, 1, 3)), "plate": box((-2, -2, 0), (3, 3, 1)), "cap": box((0, 0, 4), (1, 1, 5))}
     assert order_of(thread).blockers["bolt"][4] == ("cap", "plate")
     rule = gk.clash.Rule("plate", "b*", "threads are drawn through")
@@ -165,7 +165,7 @@ def test_pairs_of_rules_are_in_nobodys_way():
     assert order_of(thread, ignore=[close]).blockers["bolt"][4] == ("cap", "plate")
 
 
-def test_what_could_not_be_loaded_is_said():
+def test_unloaded_parts_are_reported():
     parts = gk.clash.Assembly.of({"a": mesh_of(box((0, 0, 0), (1, 1, 1)))}).parts
     broken = gk.clash.AssemblyPart("b", "b.stl", None, "is empty")
     order = gk.clash.order(gk.clash.Assembly((*parts, broken)))
@@ -173,7 +173,7 @@ def test_what_could_not_be_loaded_is_said():
 
 
 @pytest.mark.parametrize("given", [(0, 0, 1), [(0, 0, 0)], [(0, np.nan, 1)], []])
-def test_directions_that_are_none_are_refused(given):
+def test_invalid_directions_raise(given):
     with pytest.raises(gk.errors.ShapeError, match="order: direction"):
         order_of(case(), directions=given)
     with pytest.raises(gk.errors.ShapeError, match=r"order.*tolerance.*-1"):

@@ -1,4 +1,4 @@
-"""Reports in JSON that anybody may have written: refused in words, or shown."""
+"""JSON reports from any source: invalid ones raise, and all others can be shown."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ BAD = [None, True, -1, 1e308, 10**400, "x", "\ud800", [], {}, [1], [[1]], [None]
 
 
 def places(value, before=()):
-    """Yield the way to each value of a document; of lists to the first alone."""
+    """Yield the path of keys to each value of a document, for lists to the first item only."""
     rows = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
     for key, inner in rows:
         yield (*before, key)
@@ -24,21 +24,21 @@ def places(value, before=()):
 
 
 def document():
-    whole = json.loads(three_cubes().to_json())
+    report = json.loads(three_cubes().to_json())
     course = {"a": "frame", "b": "press/ram", "intervals": [[0, 0, 1, 1]], "proven": True, "least": [0, 0]}
     course |= {"when": 0.5, "inside": 0.25, "series": [[0, 0, None, 0]]}
-    whole["motion"] = {"begin": 0, "end": 1, "unit": "s", "moving": ["frame"], "pairs": [course]}
+    report["motion"] = {"begin": 0, "end": 1, "unit": "s", "moving": ["frame"], "pairs": [course]}
     row = [1, 0, 0, 0, 1, 0, 0, 0, 1, *[0.5] * 12]
-    whole["motion"]["tracks"] = [{"parts": ["frame", "press/pin"], "times": [0, 1], "rows": [row], "slack": 0}]
-    whole["clashes"][0] |= {"time": 0.5, "intervals": [[0, 0, 1, 1]], "least": [0, 0]}
-    return {key: whole[key] for key in ("schema_version", "command", "unit", "clearance", "tolerance", "parts",
+    report["motion"]["tracks"] = [{"parts": ["frame", "press/pin"], "times": [0, 1], "rows": [row], "slack": 0}]
+    report["clashes"][0] |= {"time": 0.5, "intervals": [[0, 0, 1, 1]], "least": [0, 0]}
+    return {key: report[key] for key in ("schema_version", "command", "unit", "clearance", "tolerance", "parts",
                                         "clashes", "motion", "inputs")}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "way", sampled(((way,) for way in places(document())), 3), ids=lambda way: ".".join(map(str, way))
 )
-def test_a_value_of_another_form_is_refused_or_shown(way, tmp_path):
+def test_invalid_value_raises_or_report_is_shown(way, tmp_path):
     file, refused, shown = tmp_path / "report.json", 0, 0
     for bad in BAD:
         broken = copy.deepcopy(document())

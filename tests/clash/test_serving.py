@@ -1,4 +1,4 @@
-"""The server answers this machine's own page, and nobody else."""
+"""The server responds only to its own page on this machine."""
 
 import contextlib
 import http.client
@@ -28,7 +28,7 @@ def served(tmp_path):
         thread.join()
 
 
-def ask(server, method="GET", path="/triage", body=None, host=None, token=None, **headers):
+def request(server, method="GET", path="/triage", body=None, host=None, token=None, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     if method == "POST":
@@ -58,51 +58,51 @@ THEIRS = (
 )
 
 
-def test_what_is_decided_is_merged_into_the_file(served):
-    assert ask(served) == (200, json.dumps(Triage().to_dict()))
-    assert ask(served, "POST", body=text(OURS))[0] == 200
-    status, answer = ask(served, "POST", body=text(THEIRS), Origin=f"http://localhost:{served.server_port}")
+def test_decisions_are_merged_into_the_file(served):
+    assert request(served) == (200, json.dumps(Triage().to_dict()))
+    assert request(served, "POST", body=text(OURS))[0] == 200
+    status, answer = request(served, "POST", body=text(THEIRS), Origin=f"http://localhost:{served.server_port}")
     assert status == 200
     assert json.loads(answer) == OURS.merged(THEIRS).to_dict()
     assert read_triage(served.file) == OURS.merged(THEIRS)
-    # what another program wrote into the file meanwhile is kept
-    other = Triage().marked(TWO, assignee="cy", by="cy")
-    served.current().merged(other).write(served.file)
-    ask(served, "POST", body=text(OURS))
+    # changes that another program writes to the file in the meantime are kept
+    external = Triage().marked(TWO, assignee="cy", by="cy")
+    served.current().merged(external).write(served.file)
+    request(served, "POST", body=text(OURS))
     assert read_triage(served.file).issues[TWO.id].assignee.value == "cy"
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example", "0.0.0.0", "[::1]"]
 )
-def test_other_hosts_are_refused(served, host):
+def test_other_hosts_are_rejected(served, host):
     port = served.server_port
     for name in (host, f"{host}:{port}") if ":" not in host and host != "127.0.0.1" else (host,):
-        assert ask(served, host=name)[0] == 403
-        assert ask(served, "POST", body=text(OURS), host=name)[0] == 403
-        assert ask(served, path=f"/?token={served.token}", host=name)[0] == 403
+        assert request(served, host=name)[0] == 403
+        assert request(served, "POST", body=text(OURS), host=name)[0] == 403
+        assert request(served, path=f"/?token={served.token}", host=name)[0] == 403
     assert not served.file.exists()
 
 
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://", ""]
 )
-def test_other_origins_are_refused(served, origin):
-    assert ask(served, "POST", body=text(OURS), Origin=origin)[0] == 403
-    assert ask(served, path=f"/?token={served.token}", Origin=origin)[0] == 403
-    assert ask(served, Sec_Fetch_Site="cross-site")[0] == 403
+def test_other_origins_are_rejected(served, origin):
+    assert request(served, "POST", body=text(OURS), Origin=origin)[0] == 403
+    assert request(served, path=f"/?token={served.token}", Origin=origin)[0] == 403
+    assert request(served, Sec_Fetch_Site="cross-site")[0] == 403
     assert not served.file.exists()
 
 
 @pytest.mark.parametrize("token", ["wrong", "\u00e9", "x" * 10_000])
-def test_wrong_tokens_are_refused(served, token):
+def test_wrong_tokens_are_rejected(served, token):
     token = token.encode().decode("latin-1")
-    assert ask(served, token=token)[0] == 403
-    assert ask(served, "POST", body=text(OURS), token=token)[0] == 403
+    assert request(served, token=token)[0] == 403
+    assert request(served, "POST", body=text(OURS), token=token)[0] == 403
     for path in ("/", "/?token=", "/?token=wrong", f"/?token={served.token}x", f"/?token={served.token[:-1]}"):
-        assert ask(served, path=path)[0] == 403
-    # the token in the address opens the page alone: a form of another page cannot send the header
-    assert ask(served, path=f"/triage?token={served.token}", token="wrong")[0] == 403
+        assert request(served, path=path)[0] == 403
+    # the token in the address opens only the page, because a form of another page cannot send the header
+    assert request(served, path=f"/triage?token={served.token}", token="wrong")[0] == 403
     assert not served.file.exists()
 
 
@@ -111,11 +111,11 @@ def test_wrong_tokens_are_refused(served, token):
     ["/..", "/../../etc/passwd", "/%2e%2e/etc/passwd", "//etc/passwd", "/triage/../x", "/triage/", "/week.triage.json",
      "triage", "/./triage", "/%74riage", "\\triage", "/triage%00", "http://evil.example/triage", "*", "/TRIAGE"],
 )  # fmt: skip
-def test_tricks_with_paths_lead_nowhere(served, path):
+def test_unexpected_paths_are_rejected(served, path):
     for method, body in (("GET", None), ("POST", text(OURS))):
-        status, said = ask(served, method, path, body)
-        assert status in (400, 404), said
-        assert "root:" not in said
+        status, reply = request(served, method, path, body)
+        assert status in (400, 404), reply
+        assert "root:" not in reply
     assert not served.file.exists()
 
 
@@ -132,24 +132,24 @@ def test_tricks_with_paths_lead_nowhere(served, path):
         (b"", {"Content_Length": "9" * 5000}, 413),
     ],
 )
-def test_what_is_no_decision_is_refused(served, body, headers, status):
-    assert ask(served, "POST", body=body, **headers)[0] == status
+def test_invalid_decisions_are_rejected(served, body, headers, status):
+    assert request(served, "POST", body=body, **headers)[0] == status
     assert not served.file.exists()
 
 
-def test_other_methods_and_other_interfaces_find_nothing(served):
+def test_other_methods_and_interfaces_are_rejected(served):
     for method in ("PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"):
-        assert ask(served, method)[0] == 501
+        assert request(served, method)[0] == 501
     assert served.socket.getsockname()[0] == "127.0.0.1"
     with socket.create_connection(("127.0.0.1", served.server_port), timeout=10) as line:
         line.sendall(b"\x00\xff\r\n\r\n")
-        assert line.recv(100)[:1] in (b"", b"<", b"H")  # refused by the parser of the standard library, still alive
-    assert ask(served)[0] == 200
+        assert line.recv(100)[:1] in (b"", b"<", b"H")  # the standard library rejects it, and the server continues
+    assert request(served)[0] == 200
 
 
-def test_many_at_once_lose_nothing(served):
+def test_concurrent_posts_lose_nothing(served):
     copies = [Triage().commented(ONE, f"{k}", by="ann") for k in range(16)]
-    threads = [threading.Thread(target=ask, args=(served, "POST", "/triage", text(copy))) for copy in copies]
+    threads = [threading.Thread(target=request, args=(served, "POST", "/triage", text(copy))) for copy in copies]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -167,7 +167,7 @@ def send_slowly(line, data):
 @pytest.mark.parametrize(
     "begin", [b"GET /", b"POST /triage HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nX-Gjk3d-Token: TOKEN\r\nX: "]
 )
-def test_a_client_that_sends_byte_after_byte_is_disconnected(served, monkeypatch, begin):
+def test_slow_client_is_disconnected(served, monkeypatch, begin):
     monkeypatch.setattr(serving._Handler, "timeout", 0.3)
     before = threading.active_count()
     begin = begin.replace(b"PORT", b"%d" % served.server_port).replace(b"TOKEN", served.token.encode())
@@ -178,20 +178,20 @@ def test_a_client_that_sends_byte_after_byte_is_disconnected(served, monkeypatch
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= before
-    assert ask(served)[0] == 200
+    assert request(served)[0] == 200
 
 
-def test_connections_that_come_at_once_wait_in_a_queue(tmp_path):
-    """The server does not accept yet, so each connection is one in its queue."""
+def test_simultaneous_connections_are_queued(tmp_path):
+    """The server does not accept yet, so every connection waits in its queue."""
     with Server(lambda token: b"", tmp_path / "a.triage.json") as server, contextlib.ExitStack() as stack:
         address = ("127.0.0.1", server.server_port)
         waiting = [stack.enter_context(socket.create_connection(address, timeout=5.0)) for _ in range(32)]
-        assert all(each.getpeername() == address for each in waiting)
+        assert all(connection.getpeername() == address for connection in waiting)
 
 
 @pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
-def test_a_page_saves_as_one_decides_and_sees_what_others_decide(served, tmp_path):
+def test_page_saves_decisions_and_shows_those_of_others(served, tmp_path):
     THEIRS.write(served.file)
     browser = visit(served, tmp_path / "profile")
     try:
@@ -204,7 +204,7 @@ def test_a_page_saves_as_one_decides_and_sees_what_others_decide(served, tmp_pat
         assert read_triage(served.file).issues[ONE.id].state.value == "reviewed"
         assert [item.text for item in read_triage(served.file).issues[ONE.id].comments] == ["why?"]
         assert browser.complaints == []
-        # nothing but this server was asked
+        # only this server received requests
         assert all(url.startswith((f"http://127.0.0.1:{served.server_port}/", "blob:")) for url in browser.requests)
     finally:
         browser.close()
@@ -220,7 +220,7 @@ def visit(server, profile):
 
 @pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
-def test_two_pages_see_what_the_other_decides_and_what_is_being_written_stays(served, tmp_path):
+def test_two_pages_share_decisions_and_keep_drafts(served, tmp_path):
     ann, bob = visit(served, tmp_path / "ann"), visit(served, tmp_path / "bob")
     try:
         for page in (ann, bob):
@@ -241,11 +241,11 @@ def test_two_pages_see_what_the_other_decides_and_what_is_being_written_stays(se
         bob.close()
 
 
-def test_a_client_that_goes_away_is_not_told_of(served, capfd):
+def test_lost_client_prints_no_error(served, capfd):
     for _ in range(3):
         with socket.create_connection(("127.0.0.1", served.server_port)) as client:
             head = f"GET /?token={served.token} HTTP/1.1\r\nHost: 127.0.0.1:{served.server_port}\r\n\r\n"
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")  # reset, not closed
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")  # close with a reset
             client.sendall(head.encode())
-    assert ask(served)[0] == 200
+    assert request(served)[0] == 200
     assert capfd.readouterr().err == ""

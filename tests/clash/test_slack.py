@@ -1,4 +1,4 @@
-"""What is proven of parts whose places are known up to a slack, or to rounding."""
+"""Proven results for parts whose poses are known only up to a slack or up to rounding."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ def block(x=0.0, size=1.0):
 
 
 def timeline(x, *, comes=0.0, tracks=TRACKS, own=OWN):
-    """Return the course of a unit cube and one at x that comes nearer at a speed, from 0 to 1."""
-    one = still((0.0, 1.0))._replace(slack=tracks[0])
+    """Return the timeline from 0 to 1 of a unit cube and a second one at x that approaches at speed `comes`."""
+    fixed = still((0.0, 1.0))._replace(slack=tracks[0])
     poses = np.tile(np.eye(4), (2, 1, 1))
     poses[1, 0, 3] = -comes
-    two = through(np.array([0.0, 1.0]), poses, tracks[1])
-    return Timeline((block(), block(x)), (one, two), 1e-6, 1e-4, own)
+    moving = through(np.array([0.0, 1.0]), poses, tracks[1])
+    return Timeline((block(), block(x)), (fixed, moving), 1e-6, 1e-4, own)
 
 
-def test_a_gap_is_known_up_to_the_slack_of_both_tracks_and_parts():
+def test_gap_bounds_include_slack_of_tracks_and_parts():
     seen = timeline(1.25).sample(0.5)
     assert seen.lower == pytest.approx(0.25 - SLACK, abs=1e-9)
     assert seen.upper == pytest.approx(0.25 + SLACK, abs=1e-9)
     assert not timeline(1.0 + 0.9 * SLACK).sample(0.5).free
 
 
-def test_a_depth_is_known_up_to_the_slack():
+def test_depth_is_reduced_by_slack():
     without = timeline(0.5, tracks=(0.0, 0.0), own=0.0).sample(0.5).inside
     assert without > 2.0 * SLACK
     assert timeline(0.5).sample(0.5).inside == pytest.approx(without - SLACK, abs=1e-12)
 
 
-def test_the_least_gap_is_bounded_to_a_thousandth_and_the_slack():
+def test_least_gap_is_bounded_to_a_thousandth_and_slack():
     least, _ = timeline(1.25).follow().least
     assert 0.999 * 0.25 - SLACK - 1e-9 <= least <= 0.25 - SLACK
 
 
-def test_parts_that_approach_are_apart_until_the_gap_is_the_clearance_and_the_slack():
-    """The gap is 1 at the time 0, and 0 at 1."""
+def test_approaching_parts_are_free_up_to_clearance_and_slack():
+    """The gap falls from 1 at time 0 to 0 at time 1."""
     free, hit = timeline(2.0, comes=1.0).advance(0.0, 1.0, 0.25)
     assert 0.74 - SLACK < free <= 0.75 - SLACK <= hit < 0.76 - SLACK
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_parts_are_not_proven_free_past_their_contact_at_a_late_time(seed):
-    """A tip hits a box 1024 from the axis after 41 turns and a quarter, at a time that is rounded to 1e-13."""
+def test_parts_are_not_proven_free_after_late_contact(seed):
+    """A tip hits a box at a distance of 1024 from the axis after 41.25 turns, at a time rounded to 1e-13."""
     rng = np.random.default_rng(seed)
     turn, begin, radius, rise = float(rng.uniform(259.3, 263.0)), float(rng.uniform(500.0, 1000.0)), 1024.0, 164.0
     contact = (82 + Fraction(1, 2)) * PI / Fraction(turn)
@@ -76,14 +76,14 @@ def test_parts_are_not_proven_free_past_their_contact_at_a_late_time(seed):
     assert touch - Fraction(free) < Fraction(1, 10**11)
 
 
-def test_the_box_of_a_way_holds_its_slack():
+def test_swept_box_includes_slack():
     box = swept_box(block(), still((0.0, 1.0))._replace(slack=SLACK))
     assert (box[0] <= -0.5 - SLACK).all()
     assert (box[1] >= 0.5 + SLACK).all()
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_box_of_a_way_holds_the_places_of_all_vertices_exactly(seed):
+def test_swept_box_contains_exact_vertices(seed):
     rng = np.random.default_rng(seed)
     pose = gk.Motion(None, angular=rng.uniform(-1.0, 1.0, 3)).at(1.0)
     pose[:3, 3] = rng.uniform(-1e8, 1e8, 3)
@@ -96,7 +96,7 @@ def test_the_box_of_a_way_holds_the_places_of_all_vertices_exactly(seed):
             assert Fraction(float(least)) <= place + Fraction(float(shift)) <= Fraction(float(most))
 
 
-def test_a_speed_is_no_less_than_that_of_the_translation():
+def test_speed_bounds_the_translation():
     rng = np.random.default_rng(5)
     for _ in range(20):
         pose = np.eye(4)
@@ -106,8 +106,8 @@ def test_a_speed_is_no_less_than_that_of_the_translation():
         assert speed**2 >= sum(Fraction(float(x)) ** 2 for x in track.rows[0, 12:15])
 
 
-def test_boxes_with_slack_are_close_up_to_the_clearance_exactly():
-    """Far away the coordinates of the enlarged boxes are rounded, which may widen the gap between them."""
+def test_boxes_within_clearance_and_slack_are_close():
+    """Rounding of the enlarged boxes far from the origin must not widen the gap between them."""
     rng = np.random.default_rng(7)
     for _ in range(200):
         x, clearance, slack = rng.uniform(1e8, 2e8), rng.uniform(0.1, 0.3), rng.uniform(0.01, 0.1, 2)
@@ -115,5 +115,5 @@ def test_boxes_with_slack_are_close_up_to_the_clearance_exactly():
         right = float(reach)
         right = right if Fraction(right) <= reach else np.nextafter(right, 0.0)
         bounds = np.array([[(x, 0.0, 0.0), (x + 1.0, 1.0, 1.0)], [(right, 0.0, 0.0), (right + 1.0, 1.0, 1.0)]])
-        found = boxes_close(bounds, clearance, Tolerances(np.zeros(2), np.zeros(2)), slack)
-        assert found.tolist() == [[0, 1]]
+        result = boxes_close(bounds, clearance, Tolerances(np.zeros(2), np.zeros(2)), slack)
+        assert result.tolist() == [[0, 1]]

@@ -1,4 +1,4 @@
-"""The space that a moving part needs, against the part itself at many times, by manifold3d."""
+"""The swept space of a moving part, compared with the part at many times by manifold3d."""
 
 import manifold3d
 import numpy as np
@@ -27,13 +27,13 @@ def solid_of(mesh):
 
 
 @pytest.mark.parametrize("number", [0, 7, 19])
-def test_hulls_of_many_points_on_one_plane_are_not_dented(number):
-    """Without it a hundredth of the cylinder is outside of its own swept space."""
+def test_hulls_of_coplanar_points_are_convex(number):
+    """Regression: a hundredth of the cylinder was outside its own swept space."""
     assert swept_rotations.missing(*swept_rotations.rotation(np.random.default_rng([1, number]))) == 0.0
 
 
 @pytest.mark.full
-def test_the_swept_space_holds_rotated_cylinders():
+def test_swept_space_contains_rotated_cylinders():
     assert swept_rotations.faults(50, seed=2) == []
 
 
@@ -48,7 +48,7 @@ def test_the_swept_space_holds_rotated_cylinders():
         gk.Motion(None, (0, 0, 0), (0.1, 0, 0.5), center=(-60, 0, 0)),
     ],
 )
-def test_every_place_that_is_passed_is_held(form, motion):
+def test_swept_space_contains_part_at_all_times(form, motion):
     post = gk.Mesh(*gk.Box((0.1, 0.1, 0.1)).surface())
     parts = Assembly.of({"ell": mesh_of(ELL), "post": post}, "mm")
     space = swept(parts, Movement({"ell": motion}), "ell", form)
@@ -56,11 +56,11 @@ def test_every_place_that_is_passed_is_held(form, motion):
     assert mesh.is_watertight
     outside = solid_of(mesh)
     for time in np.random.default_rng(1).uniform(0.0, 1.0, 60).tolist():
-        there = ELL.transform(motion.at(time)[:3])
-        assert (there - outside).volume() <= 1e-12 * ELL.volume()
+        moved = ELL.transform(motion.at(time)[:3])
+        assert (moved - outside).volume() <= 1e-12 * ELL.volume()
     grown = float(next(note for note in space.notes if "ell, swept" in note).split("grown by ")[1].split()[0])
     hull = ELL.hull()
-    if form == "slices":  # no point of it is farther off than that from the hull at some time
+    if form == "slices":  # every sampled vertex is within twice the growth of the hull at some time
         trail = [hull.transform(motion.at(t)[:3]) for t in np.linspace(0.0, 1.0, 600)]
         corners = mesh.vertices[np.random.default_rng(2).choice(len(mesh.vertices), 8)]
         for corner in corners:
@@ -68,20 +68,20 @@ def test_every_place_that_is_passed_is_held(form, motion):
             assert min(dot.min_gap(solid, 1.0) for solid in trail) <= 2.0 * grown + 0.05
 
 
-def held(space, tracks, solids):
-    """Tell whether the space holds solids at 40 times of their tracks."""
-    whole = solid_of(next(part.mesh for part in space.parts if part.name.endswith(", swept")))
+def contains_motion(space, tracks, solids):
+    """Return whether the swept space contains the solids at 40 times of their tracks."""
+    swept_solid = solid_of(next(part.mesh for part in space.parts if part.name.endswith(", swept")))
     for name, track in tracks.items():
         for time in np.random.default_rng(3).uniform(track.times[0], track.times[-1], 40).tolist():
-            there = solids[name].transform(track.pose(time)[:3])
-            if (there - whole).volume() > 1e-12 * there.volume():
+            moved = solids[name].transform(track.pose(time)[:3])
+            if (moved - swept_solid).volume() > 1e-12 * moved.volume():
                 return False
     return True
 
 
 @pytest.mark.parametrize("limits", [{"_HULLS": 40}, {"_STEPS": 20}, {"_HULLS": 7, "_STEPS": 50}])
-def test_on_a_long_way_slices_become_coarser_not_more(monkeypatch, limits):
-    """Of several steps each, or bent farther off the straight lines; both hold what is passed."""
+def test_long_motion_has_coarser_slices_not_more(monkeypatch, limits):
+    """Slices then cover several steps or follow the motion less closely, and still contain the moving part."""
     for name, value in limits.items():
         monkeypatch.setattr(envelope, name, value)
     parts = Assembly.of({"ell": mesh_of(ELL)}, "mm")
@@ -89,11 +89,11 @@ def test_on_a_long_way_slices_become_coarser_not_more(monkeypatch, limits):
     space = swept(parts, movement, "ell")
     slices = int(space.notes[-1].split("hulls of ")[1].split()[0])
     assert slices <= 2 * min(limits.values())
-    assert held(space, movement.place(["ell"], {"ell": parts.parts[0].mesh.bounds}), {"ell": ELL})
+    assert contains_motion(space, movement.place(["ell"], {"ell": parts.parts[0].mesh.bounds}), {"ell": ELL})
 
 
 @pytest.mark.parametrize("far", [20.0, 60.0])
-def test_what_is_far_from_its_axis_needs_no_more_room_for_that(far):
+def test_swept_volume_is_tight_far_from_the_axis(far):
     cube = gk.Box((1, 1, 1)).surface()
     parts = Assembly.of({"cube": gk.Mesh(cube.vertices + (far + 0.5, 0, 0), cube.faces)}, "mm")
     space = swept(parts, Movement({"cube": gk.Motion(None, angular=(0, 0, 2 * np.pi), center=(0, 0, 0))}), "cube")
@@ -101,7 +101,7 @@ def test_what_is_far_from_its_axis_needs_no_more_room_for_that(far):
     assert ring <= volume_of(space, "cube, swept") <= 1.01 * ring
 
 
-def _bodies_that_repeat(turns):
+def _repeated_movements(turns):
     there_and_back = np.tile(np.eye(4), (2 * turns + 1, 1, 1))
     there_and_back[1::2, 0, 3] = 5.0
     drive = (0.0, 2.0 * np.pi * turns)
@@ -113,13 +113,13 @@ def _bodies_that_repeat(turns):
 
 
 @pytest.mark.full
-def test_places_that_are_passed_again_are_swept_once():
+def test_repeated_motion_is_swept_once():
     parts = Assembly.of({"ell": mesh_of(ELL)}, "mm")
-    for one, many in zip(_bodies_that_repeat(1), _bodies_that_repeat(12), strict=True):
-        once, often = swept(parts, one, "ell"), swept(parts, many, "ell")
+    for single, repeated in zip(_repeated_movements(1), _repeated_movements(12), strict=True):
+        once, often = swept(parts, single, "ell"), swept(parts, repeated, "ell")
         assert often.notes[-1].split("grown")[0] == once.notes[-1].split("grown")[0]
         assert volume_of(often, "ell, swept") == pytest.approx(volume_of(once, "ell, swept"), rel=1e-9)
-        assert held(often, many.place(["ell"], {"ell": parts.parts[0].mesh.bounds}), {"ell": ELL})
+        assert contains_motion(often, repeated.place(["ell"], {"ell": parts.parts[0].mesh.bounds}), {"ell": ELL})
 
 
 def bolt():
@@ -131,13 +131,13 @@ def volume_of(space, name):
     return next(part.mesh.volume for part in space.parts if part.name == name)
 
 
-def test_a_headed_bolt_that_goes_along_its_axis_needs_no_room_beside_its_shank():
-    """A ring round the shank, narrower than the head, is in the way of the hull alone."""
+def test_swept_space_of_headed_bolt_excludes_ring_at_shank():
+    """A ring around the shank, smaller than the head, overlaps only the hull of the bolt."""
     ring = manifold3d.Manifold.cylinder(4, 5, 5, 32) - manifold3d.Manifold.cylinder(4, 4, 4, 32)
     parts = Assembly.of({"bolt": mesh_of(bolt()), "ring": mesh_of(ring.translate((0, 0, 15.5)))}, "mm")
     space = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt")
     assert [clash.kind for clash in check(space).clashes] == []
-    area = 16 * np.sin(np.pi / 16)  # of a polygon of 32 corners, as a multiple of the square of its radius
+    area = 16 * np.sin(np.pi / 16)  # area of a regular polygon of 32 corners with circumradius 1
     assert volume_of(space, "bolt, swept") == pytest.approx(area * (9 * 20 + 36 * 35), rel=1e-4)
     assert "2 pieces" in space.notes[-1]
     filled = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt", "hull")
@@ -145,7 +145,7 @@ def test_a_headed_bolt_that_goes_along_its_axis_needs_no_room_beside_its_shank()
 
 
 @pytest.mark.parametrize("most", [1, 4, 64])
-def test_the_hulls_of_convex_pieces_hold_a_solid(most):
+def test_hulls_of_convex_pieces_contain_the_solid(most):
     nut = manifold3d.Manifold.cylinder(5, 8, 8, 6) - manifold3d.Manifold.cylinder(7, 4, 4, 32).translate((0, 0, -1))
     for solid in (ELL, bolt(), nut, bolt().rotate((20, 30, 40)) + ELL.translate((30, 0, 0)), nut.scale((1e-3,) * 3)):
         pieces = convex_pieces(solid, most)
@@ -156,7 +156,7 @@ def test_the_hulls_of_convex_pieces_hold_a_solid(most):
             assert union.volume() == pytest.approx(solid.volume(), rel=1e-3)
 
 
-def test_what_is_not_closed_is_swept_by_its_hull():
+def test_open_part_is_swept_by_its_hull():
     solid = mesh_of(bolt())
     parts = Assembly.of({"bolt": gk.Mesh(solid.vertices, solid.faces[:-1])}, "mm")
     space = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt")
@@ -164,7 +164,7 @@ def test_what_is_not_closed_is_swept_by_its_hull():
 
 
 @pytest.mark.full
-def test_the_engine_needs_room_where_the_sensor_is(tmp_path):
+def test_swept_space_of_engine_clashes_with_sensor(tmp_path):
     engine = Assembly.load("data/engine/engine.glb")
     space = swept(engine, "data/engine/engine.toml", "crank_*", "slices")
     assert {part.name for part in space.parts} == {"block", "crank_*, swept", "head", "sensor"}
@@ -176,7 +176,7 @@ def test_the_engine_needs_room_where_the_sensor_is(tmp_path):
     assert 0.044 <= reach <= 0.0445
 
 
-def test_what_cannot_be_swept_is_told():
+def test_invalid_sweeps_raise():
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     parts, slide = Assembly.of({"a": cube}), Movement({"a": gk.Motion.translation(None, (1, 0, 0))})
     with pytest.raises(ParseError, match=r"swept.*'b'.*expected 'a'\.$"):

@@ -1,4 +1,4 @@
-"""What files say of their parts besides triangles: colours, and the tree that they stand in."""
+"""Data of files besides triangles: colours, and the tree of parts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ROLES = {"box_base": (0.2, 0.4, 0.6), "pin": (1.0, 0.0, 0.0)}
 
 
 @pytest.mark.full
-def test_step_gives_the_colours_and_products_that_were_drawn(tmp_path):
+def test_step_has_colours_and_product_paths(tmp_path):
     solids = [("box_base", CORNERS * 40, QUADS), ("pin", CORNERS * 5, QUADS), ("plain", CORNERS * 3, QUADS)]
     pins = [("pin", "NAUO1", (0, 0, 0)), ("plain", "NAUO2", (9, 0, 0))]
-    whole = [("box_base", "NAUO3", (0, 0, 0)), ("pins", "NAUO4", (50, 0, 0))]
-    (tmp_path / "a.step").write_bytes(step(solids, [("pins", pins), ("top", whole)], ROLES))
+    top = [("box_base", "NAUO3", (0, 0, 0)), ("pins", "NAUO4", (50, 0, 0))]
+    (tmp_path / "a.step").write_bytes(step(solids, [("pins", pins), ("top", top)], ROLES))
     parts = {part.path: part.colour for part in gk.clash.Assembly.load(tmp_path / "a.step").parts}
     assert set(parts) == {("top", "box_base"), ("top", "pins", "pin"), ("top", "pins", "plain")}
-    # as drawn, in the numbers of screens: the file says sRGB, GLB between says light
+    # sRGB as in the STEP file, although the intermediate GLB stores linear colours
     assert parts["top", "box_base"] == pytest.approx(ROLES["box_base"], abs=1e-3)
     assert parts["top", "pins", "pin"] == pytest.approx(ROLES["pin"], abs=1e-3)
     assert parts["top", "pins", "plain"] is None
@@ -36,7 +36,7 @@ def painted(name, colour, scene, size=1.0, at=0.0):
 
 
 @pytest.mark.parametrize("form", ["glb", "gltf"])
-def test_gltf_gives_the_colours_of_its_materials_as_screens_show_them(tmp_path, form):
+def test_gltf_colours_are_converted_to_srgb(tmp_path, form):
     scene = trimesh.Scene()
     painted("red", (255, 0, 0, 255), scene)
     painted("grey", (128, 128, 128, 255), scene, at=3.0)
@@ -47,11 +47,11 @@ def test_gltf_gives_the_colours_of_its_materials_as_screens_show_them(tmp_path, 
     parts = {part.name: part.colour for part in gk.clash.Assembly.load(tmp_path / f"a.{form}").parts}
     light = 128 / 255
     assert parts["red"] == (1.0, 0.0, 0.0)
-    # half of the light looks brighter than half: the inverse of what screens make of a number
+    # the inverse of the sRGB encoding gives the linear value of the file
     np.testing.assert_allclose(((np.array(parts["grey"]) + 0.055) / 1.055) ** 2.4, light, atol=2e-6)
 
 
-def test_a_part_of_several_materials_has_that_of_its_largest_surface(tmp_path):
+def test_part_has_colour_of_its_largest_material(tmp_path):
     import json
     import struct
 
@@ -61,8 +61,8 @@ def test_a_part_of_several_materials_has_that_of_its_largest_surface(tmp_path):
     data = scene.export(file_type="glb")
     size = struct.unpack_from("<I", data, 12)[0]
     tree = json.loads(data[20 : 20 + size])
-    both = [tree["meshes"][k]["primitives"][0] for k in range(2)]
-    tree["meshes"] = [{"name": "both", "primitives": both}]
+    primitives = [tree["meshes"][k]["primitives"][0] for k in range(2)]
+    tree["meshes"] = [{"name": "both", "primitives": primitives}]
     tree["nodes"] = [{"name": "both", "mesh": 0}]
     tree["scenes"] = [{"nodes": [0]}]
     text = json.dumps(tree).encode()
@@ -73,7 +73,7 @@ def test_a_part_of_several_materials_has_that_of_its_largest_surface(tmp_path):
     assert (part.name, part.colour, len(part.mesh.faces)) == ("both", (1.0, 0.0, 0.0), 24)
 
 
-def test_formats_without_colours_give_none_and_meshes_keep_their_names():
+def test_meshes_without_colour_keep_their_names():
     cube = gk.Box((1, 1, 1)).surface()
     (part,) = gk.clash.Assembly.of({"group/cube": gk.Mesh(*cube[:2])}).parts
     assert (part.path, part.colour, part.guid) == (("group/cube",), None, "")
@@ -97,7 +97,7 @@ f 1 3 4
 MTL = "newmtl red\nNs 10\nKd 1 0.25 0\nnewmtl blue\n  Kd 0 0 1\nnewmtl odd\nKd spectral a.rfl 1\n"
 
 
-def test_obj_gives_the_diffuse_colours_of_its_library(tmp_path):
+def test_obj_has_diffuse_colours_of_its_library(tmp_path):
     (tmp_path / "a.obj").write_text(OBJ)
     colours = lambda: {p.name: p.colour for p in gk.clash.Assembly.load(tmp_path / "a.obj").parts}  # noqa: E731
     assert set(colours().values()) == {None}  # no library
@@ -109,7 +109,7 @@ def test_obj_gives_the_diffuse_colours_of_its_library(tmp_path):
     assert set(colours().values()) == {None}
 
 
-def test_3mf_gives_the_colours_of_its_objects(tmp_path):
+def test_3mf_has_colours_of_its_objects(tmp_path):
     import zipfile
 
     mesh = (
@@ -120,11 +120,16 @@ def test_3mf_gives_the_colours_of_its_objects(tmp_path):
     )
     space = "http://schemas.microsoft.com/3dmanufacturing/"
     core, more = f"{space}core/2015/02", f"{space}material/2015/02"
-    things = {"red": 'pid="1" pindex="1"', "glass": 'pid="2" pindex="0"', "plain": "", "wrong": 'pid="1" pindex="9"'}
+    attributes = {
+        "red": 'pid="1" pindex="1"',
+        "glass": 'pid="2" pindex="0"',
+        "plain": "",
+        "wrong": 'pid="1" pindex="9"',
+    }
     objects = "".join(
-        f'<object id="{k + 5}" name="{each}" {things[each]}>{mesh}</object>' for k, each in enumerate(things)
+        f'<object id="{k + 5}" name="{name}" {attributes[name]}>{mesh}</object>' for k, name in enumerate(attributes)
     )
-    items = "".join(f'<item objectid="{k + 5}"/>' for k in range(len(things)))
+    items = "".join(f'<item objectid="{k + 5}"/>' for k in range(len(attributes)))
     model = (
         f'<model unit="millimeter" xmlns="{core}" xmlns:m="{more}"><resources><basematerials id="1"><base name="a"'
         ' displaycolor="#00FF00"/><base name="b" displaycolor="#FF0000"/></basematerials><m:colorgroup id="2"><m:color'
@@ -137,7 +142,7 @@ def test_3mf_gives_the_colours_of_its_objects(tmp_path):
 
 
 def coloured(tmp_path):
-    """Return the report of two coloured boxes that clash and a third beside them."""
+    """Return the report of two coloured boxes that clash and a third next to them."""
     scene = trimesh.Scene()
     for k, (name, colour) in enumerate({"red": (255, 0, 0, 255), "plain": None, "blue": (0, 0, 255, 255)}.items()):
         painted(name, colour, scene, at=(0.0, 0.75, 3.0)[k])
@@ -145,7 +150,7 @@ def coloured(tmp_path):
     return gk.clash.check(gk.clash.Assembly.load(tmp_path / "a.glb"))
 
 
-def test_pictures_and_marked_files_have_the_colours_of_the_file(tmp_path):
+def test_pictures_and_marked_files_have_file_colours(tmp_path):
     from gjk3d.viz.kinds import drawing_of
 
     report = coloured(tmp_path)

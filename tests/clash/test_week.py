@@ -1,22 +1,22 @@
-"""A coordinator's week, by the commands of the guide: run, triage, BCF out and in, fix a part, run again."""
+"""A week of a coordinator with the commands of the guide: check, triage, BCF export and import, repair, check again."""
 
 import json
 import zipfile
 
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import read_triage
 from gjk3d.clash.formats.bcf import guid
 from gjk3d.clash.triage import now
 from gjk3d.cli.app import main
-from tests.clash import sentences
+from tests.clash import messages
 
 
 def model(path, pin=0.6, lug=0.5, rail=1.0):
-    """Write a plate, a pin and a lug in it as deep as said, and a rail that is free or not, in mm."""
+    """Write a plate with a pin and a lug at the given depths, and a rail at a given gap, in mm."""
     scene = trimesh.Scene()
     for name, at in {"plate": 0.0, "pin": 10.0 - pin, "lug": -10.0 + lug}.items():
         scene.add_geometry(trimesh.creation.box((10, 10, 10)), name, name, transform=shift(at, 0.0))
@@ -31,17 +31,17 @@ def shift(x, y):
 def run(capsys, *words):
     capsys.readouterr()
     code = main([str(word) for word in words])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
 
 
 @pytest.mark.full
-def test_only_the_new_gates(tmp_path, capsys, monkeypatch):
+def test_only_new_clashes_fail_the_check(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model(tmp_path / "press.glb")
     check = ("clash", "press.glb", "--fail-on", "hard", "-q", "-f", "json", "-o", "press.json")
 
-    # Monday: two clashes gate
+    # Monday: two clashes fail the check
     assert run(capsys, *check, "--html", "press.html")[0] == 1
     report = json.loads((tmp_path / "press.json").read_text())
     ids = {frozenset((row["a"], row["b"])): row["id"] for row in report["clashes"] if row["kind"] == "hard"}
@@ -63,7 +63,7 @@ def test_only_the_new_gates(tmp_path, capsys, monkeypatch):
     }  # fmt: skip
     (tmp_path / "ann.triage.json").write_text(json.dumps(saved))
 
-    # Wednesday: BCF goes out, and comes back with the other one taken by somebody
+    # Wednesday: BCF is exported, and comes back with the other clash set to active
     code, out, _ = run(capsys, "triage", "press.json", "ann.triage.json", "--bcf", "out.bcf", "--pictures", "1")
     assert (code, out) == (0, "1 approved, 0 comments\n")
     with zipfile.ZipFile("out.bcf") as archive, zipfile.ZipFile("back.bcf", "w") as back:
@@ -79,16 +79,16 @@ def test_only_the_new_gates(tmp_path, capsys, monkeypatch):
                     b"</Topic>", comment.encode()
                 )
             back.writestr(name, data)
-    assert run(capsys, "triage", "press.json", "back.bcf")[1] == sentences.TRIAGE_COUNTS.format(1, 1, 1)
+    assert run(capsys, "triage", "press.json", "back.bcf")[1] == messages.TRIAGE_COUNTS.format(1, 1, 1)
     decided = read_triage("press.triage.json")
     assert {key: issue.state.value for key, issue in decided.issues.items()} == {pin: "approved", lug: "active"}
     assert decided.issues[lug].comments[0].text == "mine"
 
-    # Thursday: nothing is new, so nothing gates
+    # Thursday: no finding is new, so the check passes
     again = (*check, "--triage", "press.triage.json")
     assert run(capsys, *again)[0] == 0
 
-    # Friday: the lug is mended, and the rail was pushed into the plate: that alone gates
+    # Friday: the lug is repaired, and the rail now overlaps the plate: only this fails the check
     model(tmp_path / "press.glb", lug=-0.2, rail=-0.3)
     assert run(capsys, *again, "--html", "press.html")[0] == 1
     rows = {
@@ -96,14 +96,14 @@ def test_only_the_new_gates(tmp_path, capsys, monkeypatch):
     }
     states = {pair: rows[frozenset(pair)]["status"] for pair in (("pin", "plate"), ("lug", "plate"), ("rail", "plate"))}
     assert states == {("pin", "plate"): "ignored", ("lug", "plate"): "resolved", ("rail", "plate"): "new"}
-    assert sentences.APPROVED in rows[frozenset(("pin", "plate"))]["note"]
+    assert messages.APPROVED in rows[frozenset(("pin", "plate"))]["note"]
 
-    # and were the pin pressed deeper than ann has seen, it would gate again
+    # a pin pressed deeper than approved fails the check again
     model(tmp_path / "press.glb", pin=1.2, lug=-0.2)
     assert run(capsys, *again)[0] == 1
 
 
-def test_what_is_no_report_or_no_decision_is_refused(tmp_path, capsys, monkeypatch):
+def test_invalid_reports_and_decisions_are_rejected(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model(tmp_path / "press.glb")
     run(capsys, "clash", "press.glb", "-q", "-f", "json", "-o", "press.json")
@@ -140,15 +140,15 @@ def test_what_is_no_report_or_no_decision_is_refused(tmp_path, capsys, monkeypat
         assert (code, "damaged" in err) == (2, True), err
 
 
-def test_a_served_report_has_its_models_where_they_are_the_same(tmp_path, capsys, monkeypatch):
+def test_served_report_loads_unchanged_models(tmp_path, capsys, monkeypatch):
     from gjk3d.cli.triage import read_whole
 
     monkeypatch.chdir(tmp_path)
     model(tmp_path / "press.glb")
     run(capsys, "clash", "press.glb", "-q", "-f", "json", "-o", "press.json")
-    whole = read_whole(tmp_path / "press.json")
-    assert isinstance(whole, gk.clash.Report)
-    assert [part.name for part in whole.assembly.parts] == [part.name for part in whole.parts]
+    report = read_whole(tmp_path / "press.json")
+    assert isinstance(report, gk.clash.Report)
+    assert [part.name for part in report.assembly.parts] == [part.name for part in report.parts]
     model(tmp_path / "press.glb", pin=3.0)
     assert read_whole(tmp_path / "press.json").assembly is None
-    assert sentences.SHOWN_AS_BOXES in capsys.readouterr().err
+    assert messages.SHOWN_AS_BOXES in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The command line run in this process, and small model files to run it on."""
+"""Fixtures that run the command line in this process and write small model files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gjk3d.cli.app import main
 
 @dataclass
 class Run:
+    """The exit code and the output of a command."""
+
     code: int
     out: str
     err: str
@@ -23,7 +25,7 @@ class Run:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
-    """Run the command line in this process."""
+    """Return a function that runs the command line in this process."""
 
     def call(*argv: object) -> Run:
         capsys.readouterr()
@@ -35,7 +37,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
 
 @pytest.fixture
 def box(tmp_path: Path) -> Callable[..., Path]:
-    """Write a box of side 2 as a file; STL unless the name says otherwise."""
+    """Return a function that writes a box of side 2 to a file; the suffix of its name selects the format."""
 
     def write(name: str = "box.stl", center: Any = (0, 0, 0)) -> Path:
         mesh = trimesh.creation.box((2, 2, 2), transform=trimesh.transformations.translation_matrix(center))
@@ -48,7 +50,7 @@ def box(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def assembly(tmp_path: Path) -> Path:
-    """A GLB, in metres: a box of side 2, an L of three cubes 2.5 along x, a far-away open box."""
+    """Return a GLB in metres with a box of side 2, an L-shaped prism at x = 2.5 and an open box at y = 50."""
     scene = trimesh.Scene()
     scene.add_geometry(trimesh.creation.box((2, 2, 2)), node_name="plate")
     ell = trimesh.Trimesh(*_ell(), process=False)
@@ -62,7 +64,7 @@ def assembly(tmp_path: Path) -> Path:
 
 
 def _ell() -> tuple[np.ndarray, np.ndarray]:
-    """An L-shaped prism of three unit cubes, corner at the origin: volume 3, its hull 3.5."""
+    """Return vertices and faces of an L-shaped prism of three unit cubes (volume 3, hull volume 3.5)."""
     outline = np.array([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], float)
     low, high = np.c_[outline, np.zeros(6)], np.c_[outline, np.ones(6)]
     cap = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)])

@@ -1,4 +1,4 @@
-"""gjk3d check: verdicts, poses, JSON, notes, and what it refuses before any work."""
+"""``gjk3d check``: verdicts, poses, JSON output, notes and rejected input."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dWarning, RenderingUnavailableError
-from tests.cli import sentences
+from tests.cli import messages
 
 DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.mark.parametrize(
     ("x", "code", "verdict", "distance"),
-    [(5, 0, sentences.APART.format(3), 3), (2, 1, "TOUCHING", 0), (1.5, 1, sentences.OVERLAPPING.format(0.5), -0.5)],
+    [(5, 0, messages.APART.format(3), 3), (2, 1, "TOUCHING", 0), (1.5, 1, messages.OVERLAPPING.format(0.5), -0.5)],
 )
 @pytest.mark.parametrize(
     ("hulls", "size", "what"),
@@ -31,30 +31,30 @@ DATA = Path(__file__).parents[2] / "data"
 )
 def test_verdict_and_exit_code(run, box, x, code, verdict, distance, hulls, size, what):
     a, b = box("a.stl"), box("b.stl", (x, 0.25, 0))
-    said = run("check", a, b, *hulls)
-    assert said.code == code
-    assert said.out.startswith(verdict)
-    assert f"{what}, unitless" in said.out
-    assert re.search(rf"^ +A +a\.stl, {size}", said.out, re.M)
-    assert "A to B" in said.out
-    assert said.err == ""
+    result = run("check", a, b, *hulls)
+    assert result.code == code
+    assert result.out.startswith(verdict)
+    assert f"{what}, unitless" in result.out
+    assert re.search(rf"^ +A +a\.stl, {size}", result.out, re.M)
+    assert "A to B" in result.out
+    assert result.err == ""
     document = json.loads(run("check", a, b, "--json", *hulls).out)
     assert document["compares"] == what
     assert document["result"]["distance"] == pytest.approx(distance, abs=1e-12)
     assert document["result"]["lower"] <= distance <= document["result"]["upper"]
 
 
-def test_the_move_that_is_printed_makes_them_touch(run, box):
+def test_printed_move_makes_models_touch(run, box):
     a, b = box("a.stl"), box("b.stl", (1.5, 0.25, 0))
-    assert_names(run("check", a, b).out, sentences.MOVE_B.format("(0.5, 0, 0)"), sentences.JUST_TOUCH)
+    assert_names(run("check", a, b).out, messages.MOVE_B.format("(0.5, 0, 0)"), messages.JUST_TOUCH)
     assert run("check", a, b, "--pose-b", "0.5 0 0").out.startswith("TOUCHING")
-    assert sentences.MOVE_B.format("(-3, 0, 0)") in run("check", a, box("c.stl", (5, 0, 0))).out
+    assert messages.MOVE_B.format("(-3, 0, 0)") in run("check", a, box("c.stl", (5, 0, 0))).out
 
 
 def test_json_is_one_complete_document(run, assembly):
-    said = run("check", f"{assembly}#plate", f"{assembly}#ell", "--json", "--pose-b", "1,0,0", "--hulls")
-    document = json.loads(said.out)
-    assert said.code == 0
+    result = run("check", f"{assembly}#plate", f"{assembly}#ell", "--json", "--pose-b", "1,0,0", "--hulls")
+    document = json.loads(result.out)
+    assert result.code == 0
     assert document["schema_version"] == 1
     assert document["compares"] == "convex hulls"
     assert document["unit"] == "meters"
@@ -69,49 +69,49 @@ def test_json_is_one_complete_document(run, assembly):
     assert set(document["versions"]) == {"gjk3d", "numpy", "scipy", "llvmlite", "trimesh"}
     (note,) = document["notes"]
     assert_names(note, "assembly.glb#ell", "hull", "1.17 times")
-    assert said.err == f"note: {note}\n"
+    assert result.err == f"note: {note}\n"
 
 
-def test_notes_say_where_the_hull_is_not_the_model(run, assembly, box):
-    said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m", "--hulls")
-    assert_names(said.err, "3 parts", "hull", "assembly.glb#NAME")
-    assert "(3 open edges)" in said.err
-    assert sentences.APART.format("7000 mm") in said.out
-    said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
-    assert_names(said.err, "3 parts", "assembly.glb#NAME")
-    assert "hull" not in said.err
-    assert_names(said.err, "(3 open edges)", "inside")
-    assert "surface" in said.out
-    assert sentences.APART.format("7000 mm") in said.out
+def test_notes_report_several_parts_and_open_edges(run, assembly, box):
+    result = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m", "--hulls")
+    assert_names(result.err, "3 parts", "hull", "assembly.glb#NAME")
+    assert "(3 open edges)" in result.err
+    assert messages.APART.format("7000 mm") in result.out
+    result = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
+    assert_names(result.err, "3 parts", "assembly.glb#NAME")
+    assert "hull" not in result.err
+    assert_names(result.err, "(3 open edges)", "inside")
+    assert "surface" in result.out
+    assert messages.APART.format("7000 mm") in result.out
 
 
 TRUTH = json.loads((DATA / "models.truth.json").read_text())
 
 
 @pytest.mark.parametrize("pair", TRUTH["pairs"], ids=lambda p: p["case"])
-def test_the_models_of_the_project(run, pair):
+def test_project_models_match_reference_results(run, pair):
     poses = ("--pose-a", json.dumps(pair["pose_a"]), "--pose-b", json.dumps(pair["pose_b"]))
-    said = run("check", DATA / pair["a"], DATA / pair["b"], *poses, "--json")
-    result, kind, truth = json.loads(said.out)["result"], pair["kind"], pair["solid"]["distance"]
+    completed = run("check", DATA / pair["a"], DATA / pair["b"], *poses, "--json")
+    result, kind, truth = json.loads(completed.out)["result"], pair["kind"], pair["solid"]["distance"]
     assert result["status"] == {"clear": "separated", "hard": "overlapping", "touch": "touching"}[kind]
-    assert said.code == (0 if kind == "clear" else 1)
+    assert completed.code == (0 if kind == "clear" else 1)
     if truth is not None:
         assert result["lower"] <= truth[1] + TRUTH["slack"]
         assert result["upper"] >= truth[0] - TRUTH["slack"]
-    said = run("check", DATA / pair["a"], DATA / pair["b"], *poses, "--json", "--hulls")
-    result, truth = json.loads(said.out)["result"], pair["hull"]
+    completed = run("check", DATA / pair["a"], DATA / pair["b"], *poses, "--json", "--hulls")
+    result, truth = json.loads(completed.out)["result"], pair["hull"]
     assert result["status"] == truth["status"]
     assert result["distance"] == pytest.approx(truth["distance"], abs=max(truth["tolerance"], 1e-9))
-    assert said.code == (0 if truth["status"] == "separated" else 1)
+    assert completed.code == (0 if truth["status"] == "separated" else 1)
 
 
-def test_nearly_convex_is_told_in_percent(run, tmp_path, box):
+def test_small_excess_of_hull_is_printed_in_percent(run, tmp_path, box):
     dented = trimesh.creation.icosphere(subdivisions=2)
     dented.vertices[0] *= 0.9
     dented.export(tmp_path / "dented.off")
-    said = run("check", tmp_path / "dented.off", box("far.stl", (9, 0, 0)), "--hulls")
-    assert_names(said.err, "note: dented.off", "hull", "0.091 %")
-    assert len(said.err.splitlines()) == 1
+    result = run("check", tmp_path / "dented.off", box("far.stl", (9, 0, 0)), "--hulls")
+    assert_names(result.err, "note: dented.off", "hull", "0.091 %")
+    assert len(result.err.splitlines()) == 1
 
 
 def test_infinity_becomes_null_in_json(run, box, monkeypatch):
@@ -141,7 +141,7 @@ QUARTER = [[0, -1, 0, 5], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
         "pose.npy",
     ],
 )
-def test_a_pose_is_numbers_or_a_file_and_quarter_turns_are_exact(run, box, tmp_path, monkeypatch, pose):
+def test_every_pose_format_gives_an_exact_quarter_turn(run, box, tmp_path, monkeypatch, pose):
     monkeypatch.chdir(tmp_path)
     Path("pose.json").write_text(json.dumps(QUARTER))
     Path("pose.txt").write_text("# from the robot\n" + "\n".join(" ".join(map(str, row)) for row in QUARTER))
@@ -171,7 +171,7 @@ def test_a_pose_is_numbers_or_a_file_and_quarter_turns_are_exact(run, box, tmp_p
         ("--json", ("--pose-b", "'--json'")),
     ],
 )
-def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, pose, named):
+def test_bad_pose_is_rejected_before_models_are_read(run, box, tmp_path, monkeypatch, pose, named):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(gk, "load", None, raising=False)
     Path("bad.json").write_text('{"pose": [1, 2, 3]}')
@@ -179,11 +179,11 @@ def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, mo
     Path("broken.json").write_text("[" * 60_000)
     np.save("object.npy", np.array([object()]), allow_pickle=True)
     Path("huge.txt").write_text("1 " * 50_000)
-    said = run("check", box("a.stl"), box("b.stl"), "--pose-b", pose)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("error: ")
-    assert_names(said.err, *named)
-    assert len(said.err.splitlines()) <= 2
+    result = run("check", box("a.stl"), box("b.stl"), "--pose-b", pose)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: ")
+    assert_names(result.err, *named)
+    assert len(result.err.splitlines()) <= 2
 
 
 @pytest.mark.parametrize(
@@ -200,39 +200,39 @@ def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, mo
         ("--depth", "epa", ("--depth epa", "triangles", "--hulls")),
     ],
 )
-def test_a_bad_output_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, option, name, named):
+def test_bad_option_is_rejected_before_models_are_read(run, box, tmp_path, monkeypatch, option, name, named):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(gk, "load", None, raising=False)
     Path("folder.html").mkdir()
     box("a.stl").rename("a.png")
-    said = run("check", "a.png", box("b.stl"), option, name)
-    assert (said.code, said.out) == (2, "")
-    assert_names(said.err, *named)
+    result = run("check", "a.png", box("b.stl"), option, name)
+    assert (result.code, result.out) == (2, "")
+    assert_names(result.err, *named)
 
 
-def test_the_page_replaces_an_existing_file(run, box, tmp_path):
+def test_page_replaces_existing_file(run, box, tmp_path):
     page = tmp_path / "out.html"
     page.write_text("old")
-    said = run("check", box("a.stl"), box("b.stl"), "--html", page)
-    assert said.code == 1
-    assert said.err.endswith(f"wrote: {page}\n")
+    result = run("check", box("a.stl"), box("b.stl"), "--html", page)
+    assert result.code == 1
+    assert result.err.endswith(f"wrote: {page}\n")
     text = page.read_text(encoding="utf-8")
     assert "<html" in text
     assert "a.stl" in text
 
 
-def test_the_verdict_is_printed_even_where_no_picture_can_be_drawn(run, box, tmp_path, monkeypatch):
+def test_verdict_is_printed_when_rendering_fails(run, box, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise RenderingUnavailableError("no OpenGL library: apt-get install libegl1 libgl1-mesa-dri")
 
     monkeypatch.setattr("gjk3d.viz.show", fail)
-    said = run("check", box("a.stl"), box("b.stl"), "--image", tmp_path / "out.png", "--json")
-    assert said.code == 2
-    assert json.loads(said.out)["result"]["status"] == "overlapping"
-    assert said.err.startswith("error: no OpenGL library")
+    result = run("check", box("a.stl"), box("b.stl"), "--image", tmp_path / "out.png", "--json")
+    assert result.code == 2
+    assert json.loads(result.out)["result"]["status"] == "overlapping"
+    assert result.err.startswith("error: no OpenGL library")
 
 
-def test_bad_models(run, box, assembly, tmp_path):
+def test_bad_models_are_rejected(run, box, assembly, tmp_path):
     good = box("good.stl")
     (tmp_path / "empty.stl").touch()
     (tmp_path / "junk.stl").write_bytes(b"\x1b[2Jjunk")
@@ -244,15 +244,15 @@ def test_bad_models(run, box, assembly, tmp_path):
         (f"{assembly}#plat", ("'plat'", "'plate'")),
         (f"{tmp_path}/assembli.glb#plate", ("assembli.glb",)),
     ]:
-        said = run("check", good, name)
-        assert (said.code, said.out) == (2, "")
-        assert_names(said.err, *named)
-        assert "Traceback" not in said.err
-        assert "\x1b" not in said.err
-        assert len(said.err.splitlines()) <= 2
+        result = run("check", good, name)
+        assert (result.code, result.out) == (2, "")
+        assert_names(result.err, *named)
+        assert "Traceback" not in result.err
+        assert "\x1b" not in result.err
+        assert len(result.err.splitlines()) <= 2
 
 
-def test_a_missing_file_is_told_before_the_other_one_is_read(run, box, monkeypatch):
+def test_missing_file_is_reported_before_models_are_read(run, box, monkeypatch):
     loaded = []
     real = gk.load
     monkeypatch.setattr(gk, "load", lambda path, **more: loaded.append(path.name) or real(path, **more), raising=False)
@@ -260,43 +260,43 @@ def test_a_missing_file_is_told_before_the_other_one_is_read(run, box, monkeypat
     assert loaded == ["nowhere.stl"]
 
 
-def test_two_units_are_brought_to_one(run, assembly, tmp_path, box):
-    other = tmp_path / "plate.3mf"
+def test_different_units_are_converted(run, assembly, tmp_path, box):
+    plate = tmp_path / "plate.3mf"
     mesh = trimesh.creation.box((2000, 2000, 2000))
     scene = trimesh.Scene(mesh)
     scene.units = "millimeter"
-    other.write_bytes(scene.export(file_type="3mf"))
-    said = run("check", f"{assembly}#plate", other, "--pose-b", "9 0 0")
-    assert_names(said.err, "plate.3mf", "millimeter", "0.001")
-    assert sentences.APART.format("7000 mm") in said.out
-    assert run("check", other, other).code == 1
+    plate.write_bytes(scene.export(file_type="3mf"))
+    result = run("check", f"{assembly}#plate", plate, "--pose-b", "9 0 0")
+    assert_names(result.err, "plate.3mf", "millimeter", "0.001")
+    assert messages.APART.format("7000 mm") in result.out
+    assert run("check", plate, plate).code == 1
     bare = box("bare.stl", (9, 0, 0))
-    said = run("check", f"{assembly}#plate", bare)
-    assert (said.code, said.out) == (2, "")
-    assert_names(said.err, "bare.stl", "meters", "--unit mm")
-    assert sentences.APART.format("7000 mm") in run("check", f"{assembly}#plate", bare, "--unit", "m").out
+    result = run("check", f"{assembly}#plate", bare)
+    assert (result.code, result.out) == (2, "")
+    assert_names(result.err, "bare.stl", "meters", "--unit mm")
+    assert messages.APART.format("7000 mm") in run("check", f"{assembly}#plate", bare, "--unit", "m").out
     assert "OVERLAPPING" in run("check", f"{assembly}#plate", bare, "--unit", "mm").out
-    assert sentences.APART.format("7 mm") in run("check", box("a.stl"), bare, "--unit", "mm").out
+    assert messages.APART.format("7 mm") in run("check", box("a.stl"), bare, "--unit", "mm").out
     assert run("check", f"{assembly}#plate", bare, "--unit", "furlongs_").code == 2
     assert "'furlong'" in run("check", bare, bare, "--unit", "furlong").err
 
 
-def test_a_wide_interval_is_not_sold_as_exact(run, tmp_path):
+def test_wide_bounds_are_not_printed_as_exact(run, tmp_path):
     ball = tmp_path / "ball.stl"
     ball.write_bytes(trimesh.creation.icosphere(3).export(file_type="stl"))
-    said = run("check", ball, ball, "--pose-b", "0.1 0.2 0.3", "--tol", "0.3", "--hulls")
-    assert_names(said.out, *sentences.WIDE_BOUNDS)
-    assert sentences.JUST_TOUCH in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
+    result = run("check", ball, ball, "--pose-b", "0.1 0.2 0.3", "--tol", "0.3", "--hulls")
+    assert_names(result.out, *messages.WIDE_BOUNDS)
+    assert messages.JUST_TOUCH in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
 
 
-def test_hash_signs_in_names(run, box, tmp_path, assembly):
+def test_hash_sign_in_file_name_is_accepted(run, box, tmp_path, assembly):
     odd = box("a#b.stl", (9, 0, 0))
     assert run("check", box("a.stl"), odd).code == 0
     assembly.rename(tmp_path / "x#y.glb")
     assert run("check", f"{tmp_path}/x#y.glb#plate", odd, "--unit", "m").code == 0
 
 
-def test_hostile_names_cannot_write_to_the_terminal(run, tmp_path, box):
+def test_control_characters_in_names_are_escaped(run, tmp_path, box):
     scene = trimesh.Scene()
     evil = "[red]x\x1b]0;owned\x07\u202e"
     scene.add_geometry(trimesh.creation.box((2, 2, 2)), node_name=evil)
@@ -308,8 +308,8 @@ def test_hostile_names_cannot_write_to_the_terminal(run, tmp_path, box):
         ("check", tmp_path / "a\x1b[2Jno.stl", path),
         ("info", path),
     ):
-        said = run(*argv)
-        for text in (said.out, said.err):
+        result = run(*argv)
+        for text in (result.out, result.err):
             assert not {"\x1b", "\x07", "\u202e"} & set(text)
     assert r"[red]x\x1b]0;owned\x07\u202e" in run("info", path).out
     assert json.loads(run("info", path, "--json").out)["parts"][0]["name"] == evil
@@ -324,39 +324,39 @@ def test_warnings_are_notes_on_stderr(run, box, monkeypatch):
 
     monkeypatch.setattr(gk, "load", load, raising=False)
     path = box()
-    said = run("check", path, path)
-    assert said.code == 1
-    assert said.err == "note: the file has\n  scale \\x1b[2J\n"
+    result = run("check", path, path)
+    assert result.code == 1
+    assert result.err == "note: the file has\n  scale \\x1b[2J\n"
 
 
-def test_a_unit_that_is_said_goes_before_those_of_both_files(run, assembly):
-    said = run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "mm")
-    assert said.out.startswith(sentences.APART.format("1.5 mm"))
-    assert_names(said.err, f"note: {assembly.name}", " mm", " meters")
+def test_unit_option_overrides_units_of_files(run, assembly):
+    result = run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "mm")
+    assert result.out.startswith(messages.APART.format("1.5 mm"))
+    assert_names(result.err, f"note: {assembly.name}", " mm", " meters")
     assert " meters" not in run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "m").err
 
 
-def test_models_of_a_size_that_suggests_another_unit_are_remarked_on(run, tmp_path):
+def test_implausible_size_prints_a_note_on_units(run, tmp_path):
     for name, size in (("large.glb", 20.0), ("small.glb", 1e-4)):
         (tmp_path / name).write_bytes(trimesh.Scene(trimesh.creation.box((size,) * 3)).export(file_type="glb"))
-        said = run("check", tmp_path / name, tmp_path / name, "--json")
-        assert_names(said.err, "note: ", f" {size:g} m ")
-        assert "unit" in json.loads(said.out)["notes"][0]
+        result = run("check", tmp_path / name, tmp_path / name, "--json")
+        assert_names(result.err, "note: ", f" {size:g} m ")
+        assert "unit" in json.loads(result.out)["notes"][0]
 
 
-def test_a_bolt_in_its_hole_is_apart_and_its_hull_is_not(run):
-    asked = ("check", DATA / "bracket.stl", DATA / "bolt.stl", "--pose-b", "12 -2 4.5")
-    said = run(*asked)
-    assert said.code == 0
-    assert said.out.startswith(sentences.APART.format(0.2974))
-    assert re.search(r"^ +compared +triangles", said.out, re.M)
-    said = run(*asked, "--hulls")
-    assert said.code == 1
-    assert said.out.startswith(sentences.OVERLAPPING.format(8.5))
-    assert re.search(r"^ +compared +convex hulls", said.out, re.M)
+def test_bolt_in_hole_is_separated_but_its_hull_overlaps(run):
+    arguments = ("check", DATA / "bracket.stl", DATA / "bolt.stl", "--pose-b", "12 -2 4.5")
+    result = run(*arguments)
+    assert result.code == 0
+    assert result.out.startswith(messages.APART.format(0.2974))
+    assert re.search(r"^ +compared +triangles", result.out, re.M)
+    result = run(*arguments, "--hulls")
+    assert result.code == 1
+    assert result.out.startswith(messages.OVERLAPPING.format(8.5))
+    assert re.search(r"^ +compared +convex hulls", result.out, re.M)
 
 
-def test_the_page_says_what_was_compared(run, box, tmp_path):
-    for hulls, text in (((), sentences.TRIANGLES), (("--hulls",), sentences.HULLS)):
+def test_page_names_compared_geometry(run, box, tmp_path):
+    for hulls, text in (((), messages.TRIANGLES), (("--hulls",), messages.HULLS)):
         run("check", box("a.stl"), box("b.stl", (5, 0, 0)), "--html", tmp_path / "out.html", *hulls)
-        assert sentences.COMPARED.format(text) in (tmp_path / "out.html").read_text(encoding="utf-8")
+        assert messages.COMPARED.format(text) in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""gjk3d doctor and warmup."""
+"""``gjk3d doctor`` and ``gjk3d warmup``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError
-from tests.cli import sentences
+from tests.cli import messages
 
 doctor = import_module("gjk3d.cli.doctor")
 
 
 @pytest.fixture
 def rendering(monkeypatch):
-    """Spare the subprocess that looks for OpenGL; returns the error that it raises."""
+    """Replace the OpenGL check by a stub and return the list of errors that it raises."""
     errors: list[Exception] = []
 
     def check():
@@ -32,13 +32,13 @@ def rendering(monkeypatch):
     return errors
 
 
-def test_extras_are_those_of_the_project():
+def test_extras_match_pyproject():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 
     def names(requirements):
         return tuple(re.match(r"[\w-]+", requirement)[0] for requirement in requirements)
 
-    core = names(project["dependencies"])  # an extra may ask for a narrower range of these; they are there anyhow
+    core = names(project["dependencies"])  # an extra may narrow their version range, but they are always installed
     stated = {
         extra: tuple(name for name in names(requirements) if name not in core)
         for extra, requirements in project["optional-dependencies"].items()
@@ -47,37 +47,37 @@ def test_extras_are_those_of_the_project():
     assert stated == doctor.EXTRAS
 
 
-def test_usable(run, rendering):
-    said = run("doctor", "--json")
-    document = json.loads(said.out)
-    assert (said.code, document["usable"], document["broken"]) == (0, True, [])
+def test_usable_installation_is_reported(run, rendering):
+    result = run("doctor", "--json")
+    document = json.loads(result.out)
+    assert (result.code, document["usable"], document["broken"]) == (0, True, [])
     assert document["packages"]["llvmlite"]["error"] is None
     assert document["extras"]["io"]["packages"].keys() == {"lxml", "networkx", "cascadio"}
     assert document["kernels"]["mode"] in ("object", "jit", "python")
     assert document["rendering"] == {"works": True, "window": "vtkEGLRenderWindow", "error": None}
     text = run("doctor").out
-    assert text.endswith(sentences.USABLE)
+    assert text.endswith(messages.USABLE)
     assert "FAIL" not in text
 
 
-def test_no_rendering_is_told_and_is_no_failure(run, rendering):
+def test_missing_rendering_is_reported_without_failure(run, rendering):
     rendering.append(RenderingUnavailableError("no EGL: apt-get install libegl1"))
-    said = run("doctor")
-    assert said.code == 0
-    assert_names(said.out, str(rendering[0]), "--html")
+    result = run("doctor")
+    assert result.code == 0
+    assert_names(result.out, str(rendering[0]), "--html")
 
 
-def test_a_missing_package_is_a_failure_and_a_missing_extra_is_not(run, rendering, monkeypatch):
+def test_missing_package_fails_but_missing_extra_does_not(run, rendering, monkeypatch):
     real = doctor._version
     monkeypatch.setattr(doctor, "_version", lambda name: None if name in ("scipy", "lxml") else real(name))
-    said = run("doctor")
-    assert said.code == 1
-    assert re.search(r"FAIL\s+scipy\s.*pip install scipy", said.out)
-    assert re.search(r'lxml.*pip install "gjk3d\[io\]"', said.out)
-    assert said.out.endswith(sentences.BROKEN.format("scipy"))
+    result = run("doctor")
+    assert result.code == 1
+    assert re.search(r"FAIL\s+scipy\s.*pip install scipy", result.out)
+    assert re.search(r'lxml.*pip install "gjk3d\[io\]"', result.out)
+    assert result.out.endswith(messages.BROKEN.format("scipy"))
 
 
-def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
+def test_package_with_import_error_fails(run, rendering, monkeypatch):
     def load(name):
         if name == "llvmlite":
             raise OSError("libllvm is \x1b[2J not there")
@@ -85,9 +85,9 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
 
     real = doctor.import_module
     monkeypatch.setattr(doctor, "import_module", load)
-    said = run("doctor")
-    assert said.code == 1
-    assert re.search(r"FAIL\s+llvmlite\s.*OSError: libllvm is \\x1b\[2J not there", said.out)
+    result = run("doctor")
+    assert result.code == 1
+    assert re.search(r"FAIL\s+llvmlite\s.*OSError: libllvm is \\x1b\[2J not there", result.out)
 
 
 OBJECT = {
@@ -99,41 +99,41 @@ OBJECT = {
 @pytest.mark.parametrize(
     ("facts", "named"),
     [
-        ({"mode": "python"}, sentences.COMPILATION_OFF),
-        ({"mode": "jit"}, sentences.COMPILES_BY_ITSELF),
+        ({"mode": "python"}, messages.COMPILATION_OFF),
+        ({"mode": "jit"}, messages.COMPILES_BY_ITSELF),
         (OBJECT | {"object": "/x/y.o"}, "x86-64: /x/y.o"),
         (OBJECT | {"loaded": False, "can_build": False}, 'pip install "gjk3d[build]"'),
         (OBJECT | {"loaded": False, "writable": False}, "GJK3D_CACHE_DIR"),
-        (OBJECT | {"object": "/x/y.o", "builtins": False}, sentences.THROUGH_PYTHON),
-        (OBJECT | {"loaded": False}, sentences.NOT_COMPILED),
+        (OBJECT | {"object": "/x/y.o", "builtins": False}, messages.THROUGH_PYTHON),
+        (OBJECT | {"loaded": False}, messages.NOT_COMPILED),
         (OBJECT | {"object": "/x/y.o", "refused": ["The cache /z is not used."]}, "The cache /z is not used."),
-        (OBJECT | {"loaded": False, "building": 0.4}, sentences.ELSEWHERE.format("40%")),
+        (OBJECT | {"loaded": False, "building": 0.4}, messages.ELSEWHERE.format("40%")),
     ],
 )
-def test_what_is_said_of_the_kernels(run, rendering, monkeypatch, facts, named):
+def test_kernel_state_is_printed(run, rendering, monkeypatch, facts, named):
     monkeypatch.setattr(doctor, "kernels_in_use", lambda: facts)
-    if facts.get("loaded") is False:  # a question would start the builder
+    if facts.get("loaded") is False:  # a query would start the build of the kernels
         monkeypatch.setattr(gk, "signed_distance", None)
-    said = run("doctor")
-    assert said.code == 0
-    assert named in said.out
+    result = run("doctor")
+    assert result.code == 0
+    assert named in result.out
 
 
-def test_a_wrong_answer_is_a_failure(run, rendering, monkeypatch):
+def test_wrong_distance_fails(run, rendering, monkeypatch):
     wrong = gk.signed_distance(gk.Point((0, 0, 0)), gk.Point((1, 0, 0)))
     monkeypatch.setattr(gk, "signed_distance", lambda *_: wrong)
-    said = run("doctor")
-    assert said.code == 1
-    assert "the distance of two test boxes is 1.0, expected 2" in said.out
-    assert said.out.endswith(sentences.BROKEN.format("kernels"))
+    result = run("doctor")
+    assert result.code == 1
+    assert "the distance of two test boxes is 1.0, expected 2" in result.out
+    assert result.out.endswith(messages.BROKEN.format("kernels"))
 
 
 def test_warmup(run, monkeypatch):
     monkeypatch.setattr(gk._kernels, "warmup", lambda: True)
-    said = run("warmup")
-    assert said.code == 0
-    assert re.search(r" \d+\.\d\d s\n$", said.out)
+    result = run("warmup")
+    assert result.code == 0
+    assert re.search(r" \d+\.\d\d s\n$", result.out)
     monkeypatch.setattr(gk._kernels, "warmup", lambda: False)
-    said = run("warmup")
-    assert (said.code, said.out) == (1, "")
-    assert "gjk3d doctor" in said.err
+    result = run("warmup")
+    assert (result.code, result.out) == (1, "")
+    assert "gjk3d doctor" in result.err

@@ -1,4 +1,4 @@
-"""gjk3d robot: overview, configurations, paths, allowed pairs; what is read, refused and printed."""
+"""``gjk3d robot``: overview, configurations, paths, allowed pairs, printed output and rejected input."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
-from tests.cli import sentences
+from tests.cli import messages
 
 check = import_module("gjk3d.cli.robot.check")
 
@@ -26,7 +26,7 @@ URDF, SRDF, CELL = ARM / "arm.urdf", ARM / "arm.srdf", ARM / "cell.urdf"
 WHOLE = ("--srdf", SRDF, "--scene", CELL)
 NAMES = [f"joint_{k}" for k in range(1, 7)]
 
-# a beam of 1 m that turns about z through a post, from x = 0 to 1
+# a beam of 1 m, from x = 0 to 1, that rotates about z
 BEAM = """<robot name="beam"><link name="post"/><link name="beam"><collision><origin xyz="0.5 0 0"/>
 <geometry><box size="1 0.1 0.1"/></geometry></collision></link><joint name="turn" type="continuous">
 <parent link="post"/><child link="beam"/><axis xyz="0 0 1"/></joint></robot>"""
@@ -36,49 +36,50 @@ WALL = """<robot name="room"><link name="wall"><collision><origin xyz="0 0.8 0"/
 
 @pytest.fixture
 def beam(tmp_path):
-    """The beam and a wall at y from 0.7 to 0.9."""
+    """Write the beam, and a wall from y = 0.7 to 0.9, as URDF files; return their folder."""
     (tmp_path / "beam.urdf").write_text(BEAM)
     (tmp_path / "room.urdf").write_text(WALL)
     return tmp_path
 
 
-def document(said):
-    return json.loads(said.out)
+def document(result):
+    """Return the JSON output of a command."""
+    return json.loads(result.out)
 
 
 # --- overview ---------------------------------------------------------------------------------------------------------
 
 
 def test_overview(run):
-    said = run("robot", "info", URDF, *WHOLE)
-    assert said.code == 0
-    lines = [line.split() for line in said.out.splitlines()]
-    assert said.out.startswith(sentences.ROBOT.format("arm", 9, 6, "m"))
+    result = run("robot", "info", URDF, *WHOLE)
+    assert result.code == 0
+    lines = [line.split() for line in result.out.splitlines()]
+    assert result.out.startswith(messages.ROBOT.format("arm", 9, 6, "m"))
     assert ["joint_2", "revolute", "-1.9", "2.2", "shoulder", "upper_arm"] in lines
     assert ["tool_tip", "fixed", "-", "-", "gripper", "tip"] in lines
     assert ["upper_arm", "3", "bodies", "upper_arm.stl"] in lines
     assert ["bin", "5", "exact", "cell.urdf"] in lines
-    assert_names(said.out, "12 checked", "8 adjacent", "8 never")
-    assert "home, start, goal" in said.out
-    assert f"group all: {', '.join(NAMES)}" in said.out
-    assert re.search(r"^note: .* base-table$", said.err, re.M)
+    assert_names(result.out, "12 checked", "8 adjacent", "8 never")
+    assert "home, start, goal" in result.out
+    assert f"group all: {', '.join(NAMES)}" in result.out
+    assert re.search(r"^note: .* base-table$", result.err, re.M)
 
 
 def test_overview_as_json(run):
-    said = document(run("robot", "info", URDF, *WHOLE, "--json", "-q"))
-    assert (said["schema_version"], said["command"], said["unit"]) == (1, "robot", "m")
-    assert said["robot"]["joints"] == NAMES
-    assert len(said["checked"]) == said["pairs"]["of_links"] == 12
-    assert ["shoulder", "forearm"] in said["checked"]
-    assert {"link_a": "base", "link_b": "shoulder", "reason": "adjacent"} in said["allowed"]
-    assert [each["name"] for each in said["objects"]] == ["table", "bin", "shelf", "pillar", "fixture"]
-    assert said["groups"] == {"all": NAMES}
-    assert said["poses"]["start"] == [-0.85, 0.78, -0.13, 0.0, 0.92, -0.85]
-    joint = next(each for each in said["joints"] if each["name"] == "joint_5")
+    report = document(run("robot", "info", URDF, *WHOLE, "--json", "-q"))
+    assert (report["schema_version"], report["command"], report["unit"]) == (1, "robot", "m")
+    assert report["robot"]["joints"] == NAMES
+    assert len(report["checked"]) == report["pairs"]["of_links"] == 12
+    assert ["shoulder", "forearm"] in report["checked"]
+    assert {"link_a": "base", "link_b": "shoulder", "reason": "adjacent"} in report["allowed"]
+    assert [item["name"] for item in report["objects"]] == ["table", "bin", "shelf", "pillar", "fixture"]
+    assert report["groups"] == {"all": NAMES}
+    assert report["poses"]["start"] == [-0.85, 0.78, -0.13, 0.0, 0.92, -0.85]
+    joint = next(item for item in report["joints"] if item["name"] == "joint_5")
     assert (joint["columns"], joint["lower"], joint["upper"]) == ([4], [-2.1], [2.1])
 
 
-def test_what_looks_wrong_is_said(run, tmp_path):
+def test_overview_notes_probable_mistakes(run, tmp_path):
     boxes = "".join(
         f'<link name="{name}"><collision><geometry><box size="{size} 1 1"/></geometry></collision></link>'
         for name, size in (("a", 1), ("b", 1), ("c", 500))
@@ -106,21 +107,21 @@ def test_what_looks_wrong_is_said(run, tmp_path):
 # --- configurations ---------------------------------------------------------------------------------------------------
 
 
-def test_free_and_hit_by_file(run, beam):
+def test_configurations_of_a_file_are_free_or_hit(run, beam):
     (beam / "q.csv").write_text("0\n1.5707963267948966\n0.5\n")
-    said = run("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf", "--clearance")
-    assert said.code == 1
-    lines = [line.split() for line in said.out.splitlines()]
-    assert sentences.CHECK_COUNTS.format(3, 2, 1) in said.out
-    # at 0 the beam reaches y = 0.05 and the wall begins at 0.7; across, it ends at 1, and the way out is 0.3
+    result = run("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf", "--clearance")
+    assert result.code == 1
+    lines = [line.split() for line in result.out.splitlines()]
+    assert messages.CHECK_COUNTS.format(3, 2, 1) in result.out
+    # At angle 0 the beam ends at y = 0.05, and the wall begins at 0.7. At pi/2 the beam ends at 1, so the depth is 0.3.
     assert ["1", "free", "-", "0.65", "beam,", "wall"] in lines
     assert ["2", "HIT", "beam,", "wall", "depth", "0.3", "beam,", "wall"] in lines
-    assert sentences.LEAST_CLEARANCE.format("depth 0.3 m", "beam, wall", 2, 3) in said.out
+    assert messages.LEAST_CLEARANCE.format("depth 0.3 m", "beam, wall", 2, 3) in result.out
 
 
 def test_json_has_bounds_and_points(run, beam):
     (beam / "q.csv").write_text("0\n")
-    said = document(
+    report = document(
         run(
             "robot",
             "check",
@@ -132,18 +133,18 @@ def test_json_has_bounds_and_points(run, beam):
             "--json",
         )
     )
-    assert (said["free"], said["hits"], said["complete"]) == (1, 0, True)
-    (row,) = said["rows"]
+    assert (report["free"], report["hits"], report["complete"]) == (1, 0, True)
+    (row,) = report["rows"]
     near = row["clearance"]
     assert near["lower"] <= 0.65 <= near["upper"]
     assert near["pair"] == ["beam", "wall"]
     assert near["point_b"][1] - near["point_a"][1] == pytest.approx(0.65)
-    assert said["asked"] == {"file": str(beam / "q.csv"), "configurations": 1}
+    assert report["asked"] == {"file": str(beam / "q.csv"), "configurations": 1}
 
 
-def test_rows_are_those_of_the_checker(run):
-    said = run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q")
-    rows = list(csv.DictReader(io.StringIO(said.out)))
+def test_rows_equal_results_of_the_checker(run):
+    result = run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q")
+    rows = list(csv.DictReader(io.StringIO(result.out)))
     robot, cell = gk.robot.Robot.from_urdf(URDF, SRDF), gk.robot.Robot.from_urdf(CELL, geometry="mesh")
     q = np.array([[float(row[name]) for name in NAMES] for row in rows])
     assert len(q) == 40
@@ -152,56 +153,56 @@ def test_rows_are_those_of_the_checker(run):
     poses = cell.link_poses([])
     around = {str(k): (body.shape, poses[body.link] @ body.pose) for k, body in enumerate(cell.bodies)}
     table = [str(k) for k, body in enumerate(cell.bodies) if cell.links[body.link] == "table"]
-    checker = gk.robot.Checker(robot, around, touching=[("base", each) for each in table])
-    # the base never moves and meets nothing but the table, so to ask about it changes nothing
+    checker = gk.robot.Checker(robot, around, touching=[("base", body_name) for body_name in table])
+    # The command skips all pairs of the fixed base. The base touches only the table, so one exclusion is enough.
     np.testing.assert_array_equal([row["state"] == "free" for row in rows], checker.free(q))
     assert 8 < sum(row["state"] == "free" for row in rows) < 32
     np.testing.assert_allclose([float(row["clearance"]) for row in rows], checker.clearance(q).distance, atol=1e-12)
     for row in rows:
         assert float(row["lower"]) <= float(row["clearance"]) <= float(row["upper"])
         assert (row["a"] == "") == (row["state"] == "free")
-    assert said.code == 1
+    assert result.code == 1
     assert (
-        run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q").out == said.out
+        run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q").out == result.out
     )
 
 
 def test_random_counts_pairs(run):
-    said = document(run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--json", "-q"))
-    counts = Counter(tuple(each["pair"]) for row in said["rows"] for each in row["collisions"])
-    assert {tuple(each["pair"]): each["configurations"] for each in said["pairs_that_hit"]} == counts
-    assert said["hits"] == sum(len(row["collisions"]) > 0 for row in said["rows"])
-    assert said["free"] + said["hits"] == 40
-    for row in said["rows"]:
-        depths = [each["distance"] for each in row["collisions"]]
+    report = document(run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--json", "-q"))
+    counts = Counter(tuple(entry["pair"]) for row in report["rows"] for entry in row["collisions"])
+    assert {tuple(entry["pair"]): entry["configurations"] for entry in report["pairs_that_hit"]} == counts
+    assert report["hits"] == sum(len(row["collisions"]) > 0 for row in report["rows"])
+    assert report["free"] + report["hits"] == 40
+    for row in report["rows"]:
+        depths = [entry["distance"] for entry in row["collisions"]]
         assert depths == sorted(depths)
-        assert all(each["lower"] <= each["distance"] <= each["upper"] <= 0 for each in row["collisions"])
-    known = {"base", "shoulder", "upper_arm", "elbow", "forearm", "wrist", "flange", "gripper"}
-    things = {"table", "bin", "shelf", "pillar", "fixture"}
-    assert {each["pair"][1] for each in said["pairs_that_hit"]} & things
-    for each in said["pairs_that_hit"]:
-        assert each["pair"][0] in known
-        assert each["pair"][1] in known | things
+        assert all(entry["lower"] <= entry["distance"] <= entry["upper"] <= 0 for entry in row["collisions"])
+    links = {"base", "shoulder", "upper_arm", "elbow", "forearm", "wrist", "flange", "gripper"}
+    objects = {"table", "bin", "shelf", "pillar", "fixture"}
+    assert {entry["pair"][1] for entry in report["pairs_that_hit"]} & objects
+    for entry in report["pairs_that_hit"]:
+        assert entry["pair"][0] in links
+        assert entry["pair"][1] in links | objects
 
 
-def test_margin_with_a_unit(run, beam):
+def test_margin_accepts_a_unit(run, beam):
     (beam / "q.csv").write_text("0\n")
     words = ("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf")
     assert run(*words, "--margin", "649mm").code == 0
     assert run(*words, "--margin", "651mm").code == 1
-    said = run(*words, "--margin", "65 furlongs")
-    assert said.code == 2
-    assert_names(said.err, "--margin '65 furlongs'", "'furlongs'")
+    result = run(*words, "--margin", "65 furlongs")
+    assert result.code == 2
+    assert_names(result.err, "--margin '65 furlongs'", "'furlongs'")
 
 
 def test_named_pose(run):
     assert run("robot", "check", URDF, "start", *WHOLE).code == 0
-    said = run("robot", "check", URDF, "stat", *WHOLE)
-    assert said.code == 2
-    assert_names(said.err, "'stat'", "'home', 'start', 'goal'")
+    result = run("robot", "check", URDF, "stat", *WHOLE)
+    assert result.code == 2
+    assert_names(result.err, "'stat'", "'home', 'start', 'goal'")
 
 
-def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
+def test_interrupted_run_prints_finished_rows(run, beam, monkeypatch):
     monkeypatch.setattr(check, "_AT_ONCE", 10)
     calls = []
     free = gk.robot.Checker.free
@@ -213,87 +214,94 @@ def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
         return free(self, q, **more)
 
     monkeypatch.setattr(gk.robot.Checker, "free", interrupted)
-    said = run("robot", "check", beam / "beam.urdf", "--scene", beam / "room.urdf", "--random", 50, "--json")
-    assert said.code == 130
-    found = document(said)
-    assert found["complete"] is False
-    assert len(found["rows"]) == found["free"] + found["hits"] == 20
-    assert found["asked"]["configurations"] == 50
+    result = run("robot", "check", beam / "beam.urdf", "--scene", beam / "room.urdf", "--random", 50, "--json")
+    assert result.code == 130
+    report = document(result)
+    assert report["complete"] is False
+    assert len(report["rows"]) == report["free"] + report["hits"] == 20
+    assert report["asked"]["configurations"] == 50
 
 
 # --- paths ------------------------------------------------------------------------------------------------------------
 
 
 def test_free_path(run):
-    said = run("robot", "path", URDF, ARM / "path.csv", *WHOLE)
-    assert (said.code, said.err) == (0, "")
-    assert_names(said.out, "5 edges, sampled", " 0.05 ", sentences.FREE_SAMPLES)
+    result = run("robot", "path", URDF, ARM / "path.csv", *WHOLE)
+    assert (result.code, result.err) == (0, "")
+    assert_names(result.out, "5 edges, sampled", " 0.05 ", messages.FREE_SAMPLES)
 
 
 def test_blocked_path(run):
-    said = document(run("robot", "path", URDF, ARM / "path_blocked.csv", *WHOLE, "--resolution", 0.001, "--json", "-q"))
-    assert (said["status"], said["free"], said["edge"], said["pair"]) == ("HIT", False, 1, ["gripper", "pillar"])
+    report = document(
+        run("robot", "path", URDF, ARM / "path_blocked.csv", *WHOLE, "--resolution", 0.001, "--json", "-q")
+    )
+    assert (report["status"], report["free"], report["edge"], report["pair"]) == (
+        "HIT",
+        False,
+        1,
+        ["gripper", "pillar"],
+    )
     points = np.loadtxt(ARM / "path_blocked.csv", delimiter=",", skiprows=1)
-    np.testing.assert_allclose(said["q"], points[1] + said["hit"] * (points[2] - points[1]), atol=1e-12)
-    assert 0.38 < said["safe"] < said["hit"] < 0.41
+    np.testing.assert_allclose(report["q"], points[1] + report["hit"] * (points[2] - points[1]), atol=1e-12)
+    assert 0.38 < report["safe"] < report["hit"] < 0.41
     assert run("robot", "path", URDF, ARM / "path_blocked.csv", *WHOLE).code == 1
 
 
 def test_edge_is_counted_from_the_first_row(run, beam):
-    # the beam's corner (1, 0.05) comes to the wall's face, y = 0.7, between 0.70 and 0.75 rad
+    # the corner (1, 0.05) of the beam touches the face y = 0.7 of the wall between 0.70 and 0.75 rad
     (beam / "path.csv").write_text("\n".join(f"{0.05 * k:.2f}" for k in range(30)))
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf")
-    said = document(run(*words, "--resolution", 0.0001, "--json"))
-    assert said["edge"] == 14
-    there = (np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1) - 0.7) / 0.05
-    assert said["safe"] < there < said["hit"] < said["safe"] + 0.003
+    report = document(run(*words, "--resolution", 0.0001, "--json"))
+    assert report["edge"] == 14
+    expected = (np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1) - 0.7) / 0.05
+    assert report["safe"] < expected < report["hit"] < report["safe"] + 0.003
     table = list(csv.DictReader(io.StringIO(run(*words, "--csv").out)))
     assert [(row["status"], row["edge"], row["a"], row["b"]) for row in table] == [("HIT", "14", "beam", "wall")]
 
 
 def test_certified_paths(run, beam):
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf", "--certify")
-    there = float(np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1))  # where the beam's corner comes to the wall
-    (beam / "path.csv").write_text(f"0\n{there - 1e-3!r}\n")
-    said = run(*words)
-    assert (said.code, said.out.splitlines()[-1]) == (0, sentences.FREE_PROVEN)
+    angle = float(np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1))  # the corner of the beam touches the wall
+    (beam / "path.csv").write_text(f"0\n{angle - 1e-3!r}\n")
+    result = run(*words)
+    assert (result.code, result.out.splitlines()[-1]) == (0, messages.FREE_PROVEN)
     (beam / "path.csv").write_text("0\n1\n")
     hit = document(run(*words, "--json"))
     assert (hit["status"], hit["asked"]["certify"]) == ("HIT", True)
-    assert hit["safe"] <= there <= hit["hit"] <= hit["safe"] + 1e-5
+    assert hit["safe"] <= angle <= hit["hit"] <= hit["safe"] + 1e-5
 
 
 def test_unresolved_is_not_free(run, beam, monkeypatch):
     (beam / "path.csv").write_text("0\n1\n")
-    found = gk.robot.PathCheck(
+    path_check = gk.robot.PathCheck(
         False, gk.robot.MotionStatus.UNRESOLVED, 0, 0.4999999, np.nan, ("beam", "wall"), np.array([0.5])
     )
-    monkeypatch.setattr(gk.robot.Checker, "path_free", lambda *_, **__: found)
+    monkeypatch.setattr(gk.robot.Checker, "path_free", lambda *_, **__: path_check)
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf", "--certify")
-    said = run(*words)
-    assert said.code == 1
-    assert sentences.UNRESOLVED.format(1, 1, 1, 2, 2, "beam and wall") in said.out
-    assert sentences.FREE_UP_TO.format(0.499999) in said.out  # rounded down
-    read = document(run(*words, "--json"))
-    assert (read["status"], read["safe"], read["hit"]) == ("UNRESOLVED", 0.4999999, None)
+    result = run(*words)
+    assert result.code == 1
+    assert messages.UNRESOLVED.format(1, 1, 1, 2, 2, "beam and wall") in result.out
+    assert messages.FREE_UP_TO.format(0.499999) in result.out  # rounded down
+    report = document(run(*words, "--json"))
+    assert (report["status"], report["safe"], report["hit"]) == ("UNRESOLVED", 0.4999999, None)
 
 
-def test_interrupted_path_says_how_far_it_came(run, beam, monkeypatch):
+def test_interrupted_path_prints_number_of_free_edges(run, beam, monkeypatch):
     (beam / "path.csv").write_text("\n".join(f"{0.01 * k}" for k in range(21)))
     calls = []
-    ask = gk.robot.Checker.path_free
+    path_free = gk.robot.Checker.path_free
 
     def interrupted(self, path, **more):
         calls.append(len(path))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return ask(self, path, **more)
+        return path_free(self, path, **more)
 
     monkeypatch.setattr(gk.robot.Checker, "path_free", interrupted)
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf")
-    said = run(*words, "--picture", beam / "none.png")
-    assert said.code == 130
-    assert sentences.PATH_INTERRUPTED.format(8, 20) in said.out
+    result = run(*words, "--picture", beam / "none.png")
+    assert result.code == 130
+    assert messages.PATH_INTERRUPTED.format(8, 20) in result.out
     assert not (beam / "none.png").exists()
 
 
@@ -301,24 +309,25 @@ def test_interrupted_path_says_how_far_it_came(run, beam, monkeypatch):
 
 
 def _share_of_vermilion(path):
+    """Return the share of vermilion pixels in a picture."""
     image = np.asarray(Image.open(path).convert("RGB")).astype(int)
     return float(((image[..., 0] > 1.6 * image[..., 1]) & (image[..., 0] > 1.8 * image[..., 2])).mean())
 
 
 @pytest.mark.full
-def test_picture_of_the_first_hit_or_the_closest(run, beam):
+def test_picture_highlights_a_hit_only(run, beam):
     words = ("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf")
     (beam / "q.csv").write_text("0\n1.5\n1.4\n")
-    said = run(*words, "--picture", beam / "hit.png")
-    assert said.code == 1
-    assert f"wrote: {beam / 'hit.png'}" in said.err
+    result = run(*words, "--picture", beam / "hit.png")
+    assert result.code == 1
+    assert f"wrote: {beam / 'hit.png'}" in result.err
     assert _share_of_vermilion(beam / "hit.png") > 0.02
     (beam / "q.csv").write_text("0\n0.5\n0.2\n")
     assert run(*words, "--picture", beam / "free.png").code == 0
     assert _share_of_vermilion(beam / "free.png") < 0.0005
 
 
-def test_which_row_is_drawn(run, beam, monkeypatch):
+def test_picture_draws_first_hit_or_closest_row(run, beam, monkeypatch):
     drawn = []
     monkeypatch.setattr(gk.viz, "show", lambda checker, **more: drawn.append((more["q"].tolist(), more["names"])))
     words = ("--scene", beam / "room.urdf", "--picture", beam / "p.png")
@@ -330,7 +339,7 @@ def test_which_row_is_drawn(run, beam, monkeypatch):
 
 
 @pytest.mark.full
-def test_animation_ends_where_the_path_hits(run, beam):
+def test_animation_ends_at_the_collision(run, beam):
     (beam / "path.csv").write_text("0\n1.5\n")
     target = beam / "path.gif"
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf")
@@ -352,19 +361,19 @@ def test_animation_ends_where_the_path_hits(run, beam):
 
 def test_acm_writes_an_srdf(run, tmp_path):
     target = tmp_path / "out.srdf"
-    said = run("robot", "pairs", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--top", 3)
-    assert said.code == 0
-    assert "wrote: " in said.err
-    assert_names(said.out, "300 configurations", "--top")
+    result = run("robot", "pairs", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--top", 3)
+    assert result.code == 0
+    assert "wrote: " in result.err
+    assert_names(result.out, "300 configurations", "--top")
     robot = gk.robot.Robot.from_urdf(URDF, target)
     wanted = gk.robot.allow_by_sampling(gk.robot.Robot.from_urdf(URDF), 300, seed=1)
     assert robot.allowed == wanted
-    found = document(run("robot", "pairs", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--json"))
-    assert found["counts"] == wanted.counts()
-    assert {tuple(each.values())[:2] for each in found["allowed"] if each["proven"]} == set(wanted.proven)
+    report = document(run("robot", "pairs", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--json"))
+    assert report["counts"] == wanted.counts()
+    assert {tuple(entry.values())[:2] for entry in report["allowed"] if entry["proven"]} == set(wanted.proven)
 
 
-def test_pairs_are_found_without_writing_them(run):
+def test_pairs_are_computed_without_writing_a_file(run):
     plain = run("robot", "pairs", URDF, "--samples", 100)
     assert (plain.code, plain.err) == (0, "")
     assert document(run("robot", "pairs", URDF, "--samples", 100, "--json"))["srdf"] is None
@@ -373,12 +382,12 @@ def test_pairs_are_found_without_writing_them(run):
 # --- input ------------------------------------------------------------------------------------------------------------
 
 
-def test_columns_are_put_in_order_by_their_names(run, tmp_path):
+def test_columns_are_ordered_by_joint_names(run, tmp_path):
     rows = (ARM / "goal.csv").read_text().splitlines()
     turned = [";".join(reversed(row.split(","))) for row in rows]
     (tmp_path / "q.csv").write_text("# reversed\n\n" + "\n".join(turned) + "  # the goal\n")
-    said = document(run("robot", "check", URDF, tmp_path / "q.csv", *WHOLE, "--json"))
-    assert said["rows"][0]["q"] == [0.69, 0.36, 0.15, 1.95, 0.98, -2.19]
+    report = document(run("robot", "check", URDF, tmp_path / "q.csv", *WHOLE, "--json"))
+    assert report["rows"][0]["q"] == [0.69, 0.36, 0.15, 1.95, 0.98, -2.19]
 
 
 @pytest.mark.parametrize(
@@ -396,12 +405,12 @@ def test_columns_are_put_in_order_by_their_names(run, tmp_path):
         ("", ("0 configurations",)),
     ],
 )
-def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, named):
+def test_bad_file_error_names_line_and_joint(run, tmp_path, text, named):
     (tmp_path / "q.csv").write_text(text)
     for command in ("check", "path"):
-        said = run("robot", command, URDF, tmp_path / "q.csv")
-        assert (said.code, said.out) == (2, "")
-        assert_names(said.err, "q.csv", *named)
+        result = run("robot", command, URDF, tmp_path / "q.csv")
+        assert (result.code, result.out) == (2, "")
+        assert_names(result.err, "q.csv", *named)
 
 
 @pytest.mark.parametrize(
@@ -442,28 +451,28 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, named):
         ("info", ("--geometry", "balls"), ("--geometry", "balls")),
     ],
 )
-def test_bad_usage(run, command, words, named):
-    said = run("robot", command, URDF, *words)
-    assert (said.code, said.out) == (2, "")
-    assert_names(said.err, *named)
+def test_bad_usage_is_rejected(run, command, words, named):
+    result = run("robot", command, URDF, *words)
+    assert (result.code, result.out) == (2, "")
+    assert_names(result.err, *named)
 
 
-def test_values_beyond_the_limits_are_noted_and_answered(run, tmp_path):
+def test_values_beyond_the_limits_are_noted_and_checked(run, tmp_path):
     (tmp_path / "q.csv").write_text("0,0,90,0,0,0\n0,0,0,0,0,0\n")
-    said = run("robot", "check", URDF, tmp_path / "q.csv")
-    assert_names(said.err, "1 of 2 configurations", "row 1", "joint_3 90", " 2.6", "radians")
-    assert_names(said.out, "joint_3 90", " 2.6")
+    result = run("robot", "check", URDF, tmp_path / "q.csv")
+    assert_names(result.err, "1 of 2 configurations", "row 1", "joint_3 90", " 2.6", "radians")
+    assert_names(result.out, "joint_3 90", " 2.6")
 
 
 def test_paths_beyond_the_limits_are_noted(run, tmp_path):
     (tmp_path / "q.csv").write_text("0,0,0,0,0,0\n0,0,90,0,0,0\n")
     for command in ("path", "safety"):
-        said = run("robot", command, URDF, tmp_path / "q.csv")
-        assert_names(said.err, "1 of 2 configurations", "row 2", "joint_3 90", " 2.6")
+        result = run("robot", command, URDF, tmp_path / "q.csv")
+        assert_names(result.err, "1 of 2 configurations", "row 2", "joint_3 90", " 2.6")
         assert "configurations" not in run("robot", command, URDF, ARM / "path.csv").err
 
 
-def test_random_turns_and_slides(run, tmp_path):
+def test_random_samples_stay_within_joint_limits(run, tmp_path):
     kinds = {
         "slide": '<limit lower="-0.5" upper="0.25"/>', "free": "", "flat": "", "float": "",
     }  # fmt: skip
@@ -475,65 +484,65 @@ def test_random_turns_and_slides(run, tmp_path):
         for k, (name, limit) in enumerate(kinds.items())
     )
     (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{text}</robot>')
-    said = run("robot", "check", tmp_path / "r.urdf", "--random", 9)
-    assert said.code == 2
-    assert_names(said.err, "--random", "flat[0]", "limits")
-    two = text.partition('<joint name="flat"')[0]
-    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links[: 3 * len(links) // 5]}{two}</robot>')
+    result = run("robot", "check", tmp_path / "r.urdf", "--random", 9)
+    assert result.code == 2
+    assert_names(result.err, "--random", "flat[0]", "limits")
+    two_joints = text.partition('<joint name="flat"')[0]
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links[: 3 * len(links) // 5]}{two_joints}</robot>')
     rows = document(run("robot", "check", tmp_path / "r.urdf", "--random", 200, "--json"))["rows"]
     q = np.array([row["q"] for row in rows])
     assert -0.5 <= q[:, 0].min() < -0.45 < 0.2 < q[:, 0].max() <= 0.25
     assert -np.pi <= q[:, 1].min() < -3 < 3 < q[:, 1].max() <= np.pi
 
 
-# --- surroundings -----------------------------------------------------------------------------------------------------
+# --- scenes -----------------------------------------------------------------------------------------------------------
 
 
-def test_model_files_need_a_unit_and_keep_their_places(run, beam, box):
+def test_scene_models_need_a_unit_and_keep_their_position(run, beam, box):
     (beam / "q.csv").write_text("0\n")
     (beam / "touch.csv").write_text("0.7853981633974483\n")
-    # a box of side 2 in file units; in cm around (50, 50, 0): x from 0.49 to 0.51 m, so is y
+    # In cm, the box of side 2 around (50, 50, 0) extends from 0.49 to 0.51 m in x and in y.
     path = box("pole.stl", (50, 50, 0))
     free, touch = (
         ("robot", "check", beam / "beam.urdf", beam / f"{name}.csv", "--scene", path) for name in ("q", "touch")
     )
-    said = run(*free)
-    assert said.code == 2
-    assert_names(said.err, "pole.stl", "metres", "--unit")
-    found = document(run(*free, "--unit", "cm", "--clearance", "--json"))
-    assert found["rows"][0]["clearance"]["pair"] == ["beam", "pole"]
-    assert found["rows"][0]["clearance"]["distance"] == pytest.approx(0.49 - 0.05)
+    result = run(*free)
+    assert result.code == 2
+    assert_names(result.err, "pole.stl", "metres", "--unit")
+    report = document(run(*free, "--unit", "cm", "--clearance", "--json"))
+    assert report["rows"][0]["clearance"]["pair"] == ["beam", "pole"]
+    assert report["rows"][0]["clearance"]["distance"] == pytest.approx(0.49 - 0.05)
     assert run(*touch, "--unit", "cm").code == 1
-    # y up: the box goes to z = 0.5, where the beam never is
+    # With y up, the box is at z = 0.5, which the beam cannot reach.
     assert run(*touch, "--unit", "cm", "--scene-up", "y").code == 0
 
 
-def test_parts_of_a_glb_are_objects_and_names_are_kept_apart(run, beam, assembly, box):
+def test_glb_parts_become_objects_with_unique_names(run, beam, assembly, box):
     files = (assembly, beam / "room.urdf", assembly, box("post.stl"))
-    said = run("robot", "info", beam / "beam.urdf", "--scene", *files, "--unit", "mm", "--json")
-    names = [each["name"] for each in document(said)["objects"]]
+    result = run("robot", "info", beam / "beam.urdf", "--scene", *files, "--unit", "mm", "--json")
+    names = [item["name"] for item in document(result)["objects"]]
     assert names == ["ell", "open", "plate", "wall", "ell (2)", "open (2)", "plate (2)", "post (2)"]
-    assert_names(said.err, "assembly.glb", "axes")
+    assert_names(result.err, "assembly.glb", "axes")
 
 
-def test_a_pair_that_may_touch(run, beam):
+def test_touching_option_allows_a_pair(run, beam):
     (beam / "q.csv").write_text("1.5\n")
     words = ("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf")
     assert run(*words).code == 1
     assert run(*words, "--touching", "beam:wall").code == 0
 
 
-def test_random_ones_that_cannot_be_drawn(run, beam):
+def test_invalid_random_sampling_is_rejected(run, beam):
     wide = beam / "wide.urdf"
     wide.write_text(BEAM.replace('"continuous">', '"prismatic"><limit lower="-1e308" upper="1e308"/>'))
-    said = run("robot", "check", wide, "--random", "2")
-    assert said.code == 2
-    assert_names(said.err, "--random", "turn")
-    said = run("robot", "check", wide, "--random", "2", "--seed", "-1")
-    assert (said.code, "--seed -1" in said.err) == (2, True)
+    result = run("robot", "check", wide, "--random", "2")
+    assert result.code == 2
+    assert_names(result.err, "--random", "turn")
+    result = run("robot", "check", wide, "--random", "2", "--seed", "-1")
+    assert (result.code, "--seed -1" in result.err) == (2, True)
 
 
-# --- the form without commands ----------------------------------------------------------------------------------------
+# --- deprecated form without a command --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -569,15 +578,15 @@ def test_random_ones_that_cannot_be_drawn(run, beam):
         ),
     ],
 )
-def test_the_old_form_answers_and_says_what_replaces_it(run, tmp_path, monkeypatch, old, new):
+def test_deprecated_form_works_and_prints_its_replacement(run, tmp_path, monkeypatch, old, new):
     monkeypatch.chdir(tmp_path)
-    said = run("robot", URDF, *old)
-    hint, *rest = said.err.splitlines()
-    line = hint.removeprefix(sentences.USE_INSTEAD)
+    result = run("robot", URDF, *old)
+    hint, *rest = result.err.splitlines()
+    line = hint.removeprefix(messages.USE_INSTEAD)
     assert line == shlex.join(["gjk3d", "robot", *map(str, new)])
     again = run(*shlex.split(line)[1:])
-    assert (said.code, said.out, rest) == (again.code, again.out, again.err.splitlines())
-    assert said.out
+    assert (result.code, result.out, rest) == (again.code, again.out, again.err.splitlines())
+    assert result.out
 
 
 @pytest.mark.parametrize(
@@ -596,62 +605,62 @@ def test_the_old_form_answers_and_says_what_replaces_it(run, tmp_path, monkeypat
         (("--touching", "base"), ("--touching 'base'", "LINK:OBJECT")),
     ],
 )
-def test_the_old_form_refuses_what_it_refused(run, words, named):
-    said = run("robot", URDF, *words)
-    assert (said.code, said.out) == (2, "")
-    assert_names(said.err, *named)
+def test_deprecated_form_rejects_bad_usage(run, words, named):
+    result = run("robot", URDF, *words)
+    assert (result.code, result.out) == (2, "")
+    assert_names(result.err, *named)
 
 
-def test_a_quiet_old_form_says_nothing_beside_its_answer(run):
+def test_quiet_deprecated_form_prints_no_hint(run):
     assert run("robot", URDF, "-q").err == ""
 
 
-def test_an_unknown_command_is_told_which_there_are(run):
-    said = run("robot", "chek", URDF)
-    assert (said.code, said.out) == (2, "")
-    assert_names(said.err, "'chek'", "info", "check", "path", "safety", "pairs")
+def test_unknown_command_error_lists_the_commands(run):
+    result = run("robot", "chek", URDF)
+    assert (result.code, result.out) == (2, "")
+    assert_names(result.err, "'chek'", "info", "check", "path", "safety", "pairs")
 
 
-def test_help_of_a_command_has_its_own_options_only(run):
-    whole = run("robot", "--help").out
-    assert all(name in whole for name in ("info", "check", "path", "pairs"))
-    assert "--" not in whole
-    for name, own in (("info", ""), ("check", "--clearance"), ("path", "--certify"), ("pairs", "--samples")):
+def test_help_lists_only_options_of_the_command(run):
+    overview = run("robot", "--help").out
+    assert all(name in overview for name in ("info", "check", "path", "pairs"))
+    assert "--" not in overview
+    for name, option in (("info", ""), ("check", "--clearance"), ("path", "--certify"), ("pairs", "--samples")):
         words = run("robot", name, "--help").out
-        assert own in words
-        assert {each for each in ("--clearance", "--certify", "--samples") if each in words} == {own} - {""}
+        assert option in words
+        assert {flag for flag in ("--clearance", "--certify", "--samples") if flag in words} == {option} - {""}
 
 
-def test_a_wrong_option_of_a_command_names_its_help(run):
+def test_unknown_option_error_names_the_help(run):
     assert "gjk3d robot pairs --help" in run("robot", "pairs", URDF, "--nonsense").err
 
 
 # --- safety -----------------------------------------------------------------------------------------------------------
 
 
-def test_safety_of_a_programme(run, tmp_path):
+def test_safety_of_a_program(run, tmp_path):
     paths, page = (ARM / "path.csv", ARM / "path_blocked.csv"), tmp_path / "safety.html"
-    said = run("robot", "safety", URDF, *paths, *WHOLE, "--report", page)
-    assert said.code == 1
-    assert sentences.KEPT.format(1, 2) in said.out
-    assert "collision  " in said.out
+    result = run("robot", "safety", URDF, *paths, *WHOLE, "--report", page)
+    assert result.code == 1
+    assert messages.KEPT.format(1, 2) in result.out
+    assert "collision  " in result.out
     assert "gripper, pillar" in page.read_text()
-    said = run("robot", "safety", URDF, paths[0], *WHOLE, "--json")
-    assert said.code == 0
-    found = document(said)
-    assert (found["report"]["kept"], found["report"]["rows"]) == (True, [])
-    assert found["report"]["motions"][0]["lower"] > 0.0
+    result = run("robot", "safety", URDF, paths[0], *WHOLE, "--json")
+    assert result.code == 0
+    report = document(result)
+    assert (report["report"]["kept"], report["report"]["rows"]) == (True, [])
+    assert report["report"]["motions"][0]["lower"] > 0.0
     assert run("robot", "safety", URDF, paths[0], *WHOLE, "--margin", "5cm").code == 1
 
 
-def test_safety_has_the_times_of_a_column_or_a_speed(run, tmp_path):
+def test_safety_times_come_from_a_column_or_a_speed(run, tmp_path):
     rows = ["shoulder, t, elbow", "0, 1, 0", "0.5, 3, 0", "0.5, 4, -1"]
     arm, path = Path(gk.robot.__file__).with_name("example.urdf"), tmp_path / "timed.csv"
     path.write_text("\n".join(rows))
 
     def ends(*more):
-        found = document(run("robot", "safety", arm, path, "--json", *more))["report"]["motions"]
-        return [(each["start"], each["end"]) for each in found]
+        motions = document(run("robot", "safety", arm, path, "--json", *more))["report"]["motions"]
+        return [(motion["start"], motion["end"]) for motion in motions]
 
     assert ends() == [(1.0, 4.0)]
     assert ends("--speed", "9") == [(1.0, 4.0)]
@@ -659,16 +668,16 @@ def test_safety_has_the_times_of_a_column_or_a_speed(run, tmp_path):
     assert ends() == [(0.0, 2.0)]
     assert ends("--speed", "0.25") == [(0.0, 6.0)]
     path.write_text("t, shoulder, elbow\n1, 0, 0\n1, 0.5, 0\n")
-    said = run("robot", "safety", arm, path)
-    assert said.code == 2
-    assert_names(said.err, "timed.csv", "row 1", "t is 1")
+    result = run("robot", "safety", arm, path)
+    assert result.code == 2
+    assert_names(result.err, "timed.csv", "row 1", "t is 1")
     assert "--speed 0" in run("robot", "safety", arm, path, "--speed", "0").err
     assert run("robot", "path", arm, path).code in (0, 1)
 
 
-def test_safety_refuses(run, tmp_path):
-    said = run("robot", "safety", URDF)
-    assert said.code == 2
-    assert "CSV" in said.err
-    said = run("robot", "safety", URDF, ARM / "path.csv", "--report", tmp_path / "report.txt")
-    assert said.code == 2
+def test_safety_rejects_bad_input(run, tmp_path):
+    result = run("robot", "safety", URDF)
+    assert result.code == 2
+    assert "CSV" in result.err
+    result = run("robot", "safety", URDF, ARM / "path.csv", "--report", tmp_path / "report.txt")
+    assert result.code == 2

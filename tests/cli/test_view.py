@@ -1,4 +1,4 @@
-"""``gjk3d view`` and ``gjk3d explain``: what is written, and what is refused."""
+"""``gjk3d view`` and ``gjk3d explain``: output, written files and rejected input."""
 
 from __future__ import annotations
 
@@ -10,73 +10,73 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError
-from tests.cli import sentences
+from tests.cli import messages
 
 DATA = Path(__file__).parents[2] / "data"
 
 
 def hues(path):
-    """Return the parts of the picture that are orange and bluish green."""
+    """Return the shares of orange and of bluish green pixels in a picture."""
     picture = np.asarray(Image.open(path).convert("HSV")).astype(int)
     return [float(((np.abs(picture[..., 0] - hue) < 12) & (picture[..., 1] > 110)).mean()) for hue in (29, 116)]
 
 
 @pytest.mark.full
-def test_two_models_in_two_colours(run, box, tmp_path):
-    said = run("view", box("one.stl"), box("two.stl", (3, 0, 0)), "--save", tmp_path / "a.png")
-    assert (said.code, said.out) == (0, "")
-    assert said.err == f"wrote: {tmp_path / 'a.png'}\n"
+def test_two_models_have_two_colours(run, box, tmp_path):
+    result = run("view", box("one.stl"), box("two.stl", (3, 0, 0)), "--save", tmp_path / "a.png")
+    assert (result.code, result.out) == (0, "")
+    assert result.err == f"wrote: {tmp_path / 'a.png'}\n"
     assert Image.open(tmp_path / "a.png").size == (1000, 750)
     assert min(hues(tmp_path / "a.png")) > 0.05
 
 
 @pytest.mark.full
-def test_what_the_options_change(run, tmp_path):
+def test_options_change_the_picture(run, tmp_path):
     pictures = {}
     for name, options in {
         "plain": (), "hull": ("--hull",), "bodies": ("--bodies",), "level": ("--level", 3), "glass": ("--opacity", 0.3)
     }.items():  # fmt: skip
-        said = run("view", DATA / "gear_a.stl", *options, "--save", tmp_path / f"{name}.png")
-        assert said.code == 0
+        result = run("view", DATA / "gear_a.stl", *options, "--save", tmp_path / f"{name}.png")
+        assert result.code == 0
         pictures[name] = np.asarray(Image.open(tmp_path / f"{name}.png")).astype(float)[90:650]
-    assert np.array_equal(pictures["plain"], pictures["bodies"])  # it is one body
+    assert np.array_equal(pictures["plain"], pictures["bodies"])  # the gear is a single body
     for name in ("hull", "level", "glass"):
         assert np.abs(pictures[name] - pictures["plain"]).mean() > 1.0
-    assert hues(tmp_path / "level.png")[0] < 0.5 * hues(tmp_path / "plain.png")[0]  # grey, with coloured boxes
+    assert hues(tmp_path / "level.png")[0] < 0.5 * hues(tmp_path / "plain.png")[0]  # --level draws the model in grey
 
 
-def test_an_assembly_as_a_page(run, tmp_path):
-    said = run("view", DATA / "gearbox.glb", "--save", tmp_path / "a.html")
-    assert said.code == 0
+def test_assembly_is_written_as_a_page(run, tmp_path):
+    result = run("view", DATA / "gearbox.glb", "--save", tmp_path / "a.html")
+    assert result.code == 0
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert_names(text, "<h1>gearbox.glb</h1><p>42 parts", "36660 triangles", "160 x 127 x 116 mm</p>")
 
 
 @pytest.mark.full
-def test_without_a_display_it_saves_and_says_where(run, box, tmp_path, monkeypatch):
+def test_view_without_display_saves_a_picture(run, box, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
-    said = run("view", box("one.stl"))
-    assert said.code == 0
-    assert "gjk3d.png" in said.err
+    result = run("view", box("one.stl"))
+    assert result.code == 0
+    assert "gjk3d.png" in result.err
     assert np.asarray(Image.open(tmp_path / "gjk3d.png")).std() > 5.0
 
 
-def test_without_opengl_it_says_what_to_install(run, box, tmp_path, monkeypatch):
+def test_missing_opengl_is_reported(run, box, tmp_path, monkeypatch):
     message = "no OpenGL library can draw here"
 
     def missing():
         raise RenderingUnavailableError(message)
 
     monkeypatch.setattr("gjk3d.viz.picture.check_rendering", missing)
-    said = run("view", box("one.stl"), "--save", tmp_path / "a.png")
-    assert said.code == 2
-    assert said.err == f"error: {message}\n"
+    result = run("view", box("one.stl"), "--save", tmp_path / "a.png")
+    assert result.code == 2
+    assert result.err == f"error: {message}\n"
     assert run("view", box("one.stl"), "--save", tmp_path / "a.html").code == 0
 
 
@@ -90,25 +90,25 @@ def test_without_opengl_it_says_what_to_install(run, box, tmp_path, monkeypatch)
         ((DATA / "nut.stl", "--opacity", "0"), ("--opacity 0",)),
     ],
 )
-def test_bad_questions(run, options, named):
-    said = run("view", *options)
-    assert said.code == 2
-    assert_names(said.err, *named)
+def test_bad_view_input_is_rejected(run, options, named):
+    result = run("view", *options)
+    assert result.code == 2
+    assert_names(result.err, *named)
 
 
-def test_files_with_nothing_in_them(run, box, tmp_path):
+def test_empty_files_are_rejected_or_noted(run, box, tmp_path):
     (tmp_path / "empty.stl").write_bytes(b"")
-    said = run("view", tmp_path / "empty.stl", "--save", tmp_path / "a.png")
-    assert said.code == 2
-    assert_names(said.err, "empty.stl", "0 triangles")
-    said = run("view", tmp_path / "empty.stl", box("one.stl"), "--save", tmp_path / "a.html")
-    assert said.code == 0
-    assert_names(said.err, "empty", "0 triangles")
-    assert sentences.NOT_READ.format(1) in (tmp_path / "a.html").read_text(encoding="utf-8")
+    result = run("view", tmp_path / "empty.stl", "--save", tmp_path / "a.png")
+    assert result.code == 2
+    assert_names(result.err, "empty.stl", "0 triangles")
+    result = run("view", tmp_path / "empty.stl", box("one.stl"), "--save", tmp_path / "a.html")
+    assert result.code == 0
+    assert_names(result.err, "empty", "0 triangles")
+    assert messages.NOT_READ.format(1) in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.full
-def test_without_pyvista_it_says_so_and_not_that_opengl_is_missing(box, tmp_path):
+def test_missing_pyvista_is_not_reported_as_missing_opengl(box, tmp_path):
     (tmp_path / "pyvista.py").write_text("raise ModuleNotFoundError(\"No module named 'pyvista'\")\n")
     code = "import sys; from gjk3d.cli.app import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "view", str(box("one.stl")), "--save", str(tmp_path / "a.png")]
@@ -123,52 +123,53 @@ def test_without_pyvista_it_says_so_and_not_that_opengl_is_missing(box, tmp_path
 
 
 def shift(x, y=0.0, z=0.0):
+    """Return the pose of a translation."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose
 
 
 def test_shapes_are_explained_in_words(run):
-    said = run("explain", "box:2,2,2", "sphere:0.5", "--pose-b", "2.5 0.2 0.1")
-    assert said.code == 0
+    completed = run("explain", "box:2,2,2", "sphere:0.5", "--pose-b", "2.5 0.2 0.1")
+    assert completed.code == 0
     result = gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, shift(2.5, 0.2, 0.1))
-    told = str(gk.viz.explain(result))
-    assert said.out.splitlines() == told.splitlines()
-    assert said.out.startswith(sentences.FIRST_STEP)
-    assert "sphere B's radius 0.5" in said.out
-    assert f"{result.distance:.9g} apart" in said.out
+    explanation = str(gk.viz.explain(result))
+    assert completed.out.splitlines() == explanation.splitlines()
+    assert completed.out.startswith(messages.FIRST_STEP)
+    assert "sphere B's radius 0.5" in completed.out
+    assert f"{result.distance:.9g} apart" in completed.out
 
 
-def test_models_are_explained_by_their_hulls_in_one_unit(run, box, assembly):
-    said = run("explain", box(), box("other.stl", (1.5, 0.1, 0)), "--unit", "mm")
-    assert said.code == 1
-    assert sentences.ANSWER_OVERLAPPING.format("0.5 mm") in said.out
-    said = run("explain", f"{assembly}#ell", "sphere:0.25", "--pose-b", "2.6 0.1 0.1")
-    assert said.code == 1
-    assert "sphere B's radius 0.25 m " in said.out  # the file is in metres, and the sphere with it
-    assert_names(said.err, "#ell", "hull")
+def test_models_are_explained_by_hulls_in_their_unit(run, box, assembly):
+    result = run("explain", box(), box("other.stl", (1.5, 0.1, 0)), "--unit", "mm")
+    assert result.code == 1
+    assert messages.ANSWER_OVERLAPPING.format("0.5 mm") in result.out
+    result = run("explain", f"{assembly}#ell", "sphere:0.25", "--pose-b", "2.6 0.1 0.1")
+    assert result.code == 1
+    assert "sphere B's radius 0.25 m " in result.out  # the sphere has the unit of the file
+    assert_names(result.err, "#ell", "hull")
 
 
-def test_shapes_written_as_numbers_are_in_the_unit_that_is_said(run, tmp_path):
+def test_unit_option_applies_to_shapes(run, tmp_path):
     page = tmp_path / "page.html"
-    said = run("explain", "box:2,2,2", "sphere:0.5", "--pose-b", "2.5 0 0", "--unit", "cm", "--html", page)
-    assert sentences.ANSWER_APART.format("1 cm.") in said.out
-    bounds = sentences.BOUNDS_OF_THE_DISTANCE.format("cm")
+    result = run("explain", "box:2,2,2", "sphere:0.5", "--pose-b", "2.5 0 0", "--unit", "cm", "--html", page)
+    assert messages.ANSWER_APART.format("1 cm.") in result.out
+    bounds = messages.BOUNDS_OF_THE_DISTANCE.format("cm")
     assert_names(page.read_text(encoding="utf-8"), " 1 cm", bounds, '"unit":"cm"')
 
 
-def test_one_shape_alone_is_refused(run):
-    said = run("explain", "box:1,1,1")
-    assert said.code == 2
-    assert_names(said.err, "two models or shapes", "'box:1,1,1'")
+def test_single_shape_is_rejected(run):
+    result = run("explain", "box:1,1,1")
+    assert result.code == 2
+    assert_names(result.err, "two models or shapes", "'box:1,1,1'")
 
 
 @pytest.mark.parametrize(("topic", "word"), [("sat", "minimum translation"), ("bounds", "oriented box")])
-def test_a_lesson_is_named_by_its_topic(run, tmp_path, topic, word):
+def test_topic_selects_the_lesson(run, tmp_path, topic, word):
     page = tmp_path / f"{topic}.html"
-    said = run("explain", topic, "--html", page)
-    assert (said.code, said.out) == (0, "")
-    assert_names(said.err, page.name)
+    result = run("explain", topic, "--html", page)
+    assert (result.code, result.out) == (0, "")
+    assert_names(result.err, page.name)
     assert word in page.read_text(encoding="utf-8")
     unknown = run("explain", "sats")
     assert unknown.code == 2
@@ -176,15 +177,15 @@ def test_a_lesson_is_named_by_its_topic(run, tmp_path, topic, word):
 
 
 @pytest.mark.full
-def test_without_shapes_the_lesson_opens(run, tmp_path, monkeypatch):
+def test_explain_without_shapes_opens_the_lesson(run, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.chdir(tmp_path)
-    said = run("explain")
-    assert (said.code, said.out) == (0, "")
+    result = run("explain")
+    assert (result.code, result.out) == (0, "")
     page = tmp_path / "gjk3d.html"
     assert opened == [page.as_uri()]
-    assert "gjk3d.html" in said.err
+    assert "gjk3d.html" in result.err
     assert page.stat().st_size < 1_000_000
     assert "triangular prism" in page.read_text(encoding="utf-8")
     named = run("explain", "--html", tmp_path / "lesson.html")
@@ -203,23 +204,23 @@ def test_without_shapes_the_lesson_opens(run, tmp_path, monkeypatch):
         ("ellipsoid:1,2,3", gk.Ellipsoid((1, 2, 3))),
     ],
 )
-def test_every_shape_has_its_word(run, word, shape):
-    said = run("explain", word, "box:1,1,1", "--pose-b", "6 0.3 0.2")
+def test_every_shape_has_a_keyword(run, word, shape):
+    result = run("explain", word, "box:1,1,1", "--pose-b", "6 0.3 0.2")
     distance = gk.signed_distance(shape, gk.Box((1, 1, 1)), None, shift(6, 0.3, 0.2)).distance
-    assert float(re.search(sentences.APART_BY, said.out)[1].rstrip(".")) == pytest.approx(distance, rel=1e-5)
+    assert float(re.search(messages.APART_BY, result.out)[1].rstrip(".")) == pytest.approx(distance, rel=1e-5)
 
 
 @pytest.mark.full
-def test_files_are_written_and_named(run, tmp_path):
+def test_explain_writes_files_and_prints_their_paths(run, tmp_path):
     page, film, strip = (tmp_path / name for name in ("e.html", "e.gif", "e.png"))
-    said = run(
+    result = run(
         "explain", "box:2,2,2", "box:1,1,1", "--pose-b", "1.2 0.2 0.1", "--html", page, "--gif", film, "--png", strip,
         "--view", "0.3 -1 0.5",
     )  # fmt: skip
-    assert said.code == 1
-    steps = len(said.out.splitlines())
-    told = [line for line in said.err.splitlines() if "wrote" in line]
-    assert [line.endswith(str(path)) for line, path in zip(told, (page, film, strip), strict=True)] == [True] * 3
+    assert result.code == 1
+    steps = len(result.out.splitlines())
+    lines = [line for line in result.err.splitlines() if "wrote" in line]
+    assert [line.endswith(str(path)) for line, path in zip(lines, (page, film, strip), strict=True)] == [True] * 3
     assert "box:2,2,2" in page.read_text(encoding="utf-8")
     with Image.open(film) as animation:
         assert animation.n_frames == steps
@@ -240,8 +241,8 @@ def test_files_are_written_and_named(run, tmp_path):
         (("sphere:1", "sphere:1", "--unit", "furlong"), "'furlong'"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_cure(run, words, named):
-    said = run("explain", *words)
-    assert said.code == 2
-    assert named in said.err
-    assert said.out == ""
+def test_bad_explain_input_is_rejected_with_a_hint(run, words, named):
+    result = run("explain", *words)
+    assert result.code == 2
+    assert named in result.err
+    assert result.out == ""

@@ -1,4 +1,4 @@
-"""Trees by address: a store gives the arrays of each body, and free space around a body holds no point of it."""
+"""Trees by address: a store returns the arrays of each body, and free space around a body contains no point of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_store_gives_the_arrays_of_the_tree_themselves(name):
+def test_store_returns_the_arrays_of_the_tree_without_a_copy(name):
     store = store_of([None, BODIES[name]])
     tree, expected = tree_at(store, 1), parts_of(BODIES[name]).given
     for field, array, wanted in zip(expected._fields, tree, expected, strict=True):
@@ -62,18 +62,18 @@ def test_free_distance_is_never_more_than_the_distance(name, rng):
     assert positive > 10
 
 
-def test_a_point_inside_a_closed_body_is_not_free():
+def test_point_inside_a_closed_body_is_not_free():
     assert free_distance(complete(parts_of(BALL)), (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.0
     assert free_distance(complete(parts_of(TORUS)), (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.5
 
 
-def test_a_height_field_proves_no_free_space():
+def test_height_field_has_no_free_space():
     assert free_distance(parts_of(BODIES["ground"]).given, (0.0, 0.0, 50.0), 1.0, tree_scratch()) == 0.0
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
-def test_free_space_around_a_ball_leaves_out_rounding(far):
-    """The ball just touches: only the rounding term keeps the result from being positive."""
+def test_free_space_around_a_ball_excludes_rounding_errors(far):
+    """A ball that touches the box has no free space, because the rounding term is subtracted."""
     pose = np.eye(4)
     pose[0, 3] = far
     box = parts_of(gk.Box((2.0, 2.0, 2.0))).given
@@ -89,7 +89,7 @@ def test_free_space_around_a_ball_leaves_out_rounding(far):
     ("x", "margin", "verdict"),
     [(5.0, 0.0, NO), (0.5, 0.0, YES), (5.0, 4.0, YES), (0.5, -0.1, UNSURE), (5.0, -0.1, NO), (0.0, 0.0, YES)],
 )
-def test_a_pair_of_a_body_and_a_ball(x, margin, verdict):
+def test_pair_collides_returns_yes_no_or_unsure(x, margin, verdict):
     rows = pose_rows([np.eye(4), np.eye(4) + np.eye(4, k=3) * 0], "poses")[0]
     rows[1, 9] = x
     pair = two_at(complete(parts_of(BALL)), parts_of(gk.Sphere(0.25)).given, rows[0], rows[1])
@@ -97,8 +97,8 @@ def test_a_pair_of_a_body_and_a_ball(x, margin, verdict):
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.1, -0.05])
-def test_a_store_of_shapes_has_the_booleans_of_two_at_a_time(margin, rng):
-    """Of each two bodies, in both orders, equal ones and one without a bottom among them, and functions of users."""
+def test_shape_store_collide_equals_collide_of_each_pair(margin, rng):
+    """The pairs include equal bodies, a height field without a bottom and a support function of a user."""
     ground = gk.HeightField(np.arange(16.0).reshape(4, 4) % 3, 0.5)
     mapped = gk.Compound([(gk.Support(lambda d: d / np.linalg.norm(d), (0, 0, 0), 1.0), None)])
     shapes = [*BODIES.values(), BALL.refit(BALL.vertices), ground, mapped]
@@ -119,7 +119,7 @@ def test_a_store_of_shapes_has_the_booleans_of_two_at_a_time(margin, rng):
 
 
 @pytest.mark.parametrize("mesh", [BALL, BODIES["sheet"]], ids=["closed", "open"])
-def test_a_head_of_wide_trees_gives_the_arrays_themselves(mesh):
+def test_head_returns_the_arrays_of_wide_trees_without_a_copy(mesh):
     for expected in ray_trees_of(mesh):
         tree = tree_in(np.array(head_of(expected)))
         for field, array, wanted in zip(expected._fields, tree, expected, strict=True):

@@ -1,4 +1,4 @@
-"""Certificates: what weights and closed surfaces prove, and what is none."""
+"""Certificates: weights prove distances, closed surfaces prove depths, and invalid ones prove nothing."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from message_checks import assert_names
 from scipy.spatial import ConvexHull
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.exact import exact_signed_distance
 from gjk3d.exact.certificates import NOT_ROUND, surface_proof, weights_proof
-from tests.exact.sentences import FLAWS
+from tests.exact.messages import FLAWS
 
 OCTAHEDRON = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
 FACES = [
@@ -35,14 +35,14 @@ def moved(points, by):
     return [tuple(Fraction(c) + Fraction(d) for c, d in zip(p, by, strict=True)) for p in points]
 
 
-def test_a_closed_surface_proves_depth():
+def test_closed_surface_around_the_origin_proves_depth():
     assert surface_proof(OCTAHEDRON, FACES).bound.signed_square == -Fraction(1, 3)
     inverted = [face[::-1] for face in FACES]
     assert surface_proof(OCTAHEDRON, inverted).bound.signed_square == -Fraction(1, 3)
 
 
 @pytest.mark.parametrize("k", range(8))
-def test_an_open_surface_proves_nothing(k):
+def test_invalid_surface_proves_nothing(k):
     assert "open" in surface_proof(OCTAHEDRON, FACES[:k] + FACES[k + 1 :]).flaw
     turned_over = [face[::-1] if i == k else face for i, face in enumerate(FACES)]
     assert surface_proof(OCTAHEDRON, turned_over).bound is None
@@ -51,7 +51,7 @@ def test_an_open_surface_proves_nothing(k):
 
 
 @given(st.tuples(*[st.fractions(-2, 2, max_denominator=8)] * 3))
-def test_only_a_surface_round_the_origin_proves_depth(by):
+def test_surface_proves_depth_only_if_it_encloses_the_origin(by):
     proof = surface_proof(moved(OCTAHEDRON, by), FACES)
     inside = 1 - sum(abs(c) for c in by)
     if inside > 0:
@@ -62,17 +62,17 @@ def test_only_a_surface_round_the_origin_proves_depth(by):
         assert proof.flaw == NOT_ROUND
 
 
-def test_a_surface_need_not_be_convex_nor_simple():
+def test_surface_need_not_be_convex_or_simple():
     dented = [*OCTAHEDRON[:4], (0, 0, Fraction(1, 100)), (0, 0, -1)]
     assert surface_proof(dented, FACES).bound.signed_square < 0
     twice = surface_proof(OCTAHEDRON + dented, FACES + [tuple(i + 6 for i in face) for face in FACES])
     assert twice.bound == surface_proof(dented, FACES).bound
-    # round it once and back once is not round it
+    # the winding numbers of opposite surfaces add up to 0
     back = surface_proof(OCTAHEDRON + dented, FACES + [tuple(i + 6 for i in face[::-1]) for face in FACES])
     assert back.bound is None
 
 
-def test_hulls_of_differences_prove_the_depth():
+def test_hull_of_differences_proves_the_exact_depth():
     rng = np.random.default_rng(2)
     signs = []
     for _ in range(20):
@@ -97,7 +97,7 @@ def test_hulls_of_differences_prove_the_depth():
     assert signs.count(-1) > 10
 
 
-def test_the_polytope_of_epa_is_a_proof():
+def test_polytope_of_epa_proves_the_depth():
     pose = naive.pose(naive.random_rotations(np.random.default_rng(4), 1)[0], (0.3, 0.2, 0.1))
     result = gk.signed_distance(gk.Cylinder(1, 2), gk.Ellipsoid((0.5, 1, 1.5)), None, pose, trace=True)
     step = result.trace.epa[-1]
@@ -119,7 +119,7 @@ def test_weights_prove_distance():
     ("weights", "fragments"),
     [((1.5, -0.5), ("weight 1", "-1/2")), ((0.0, 0.0), ("sum", "0")), ((1.0,), ("2 points", "1 weights"))],
 )
-def test_weights_that_prove_nothing(weights, fragments):
+def test_invalid_weights_prove_nothing(weights, fragments):
     proof = weights_proof([(1, 0, 0), (0, 1, 0)], weights)
     assert proof.bound is None
     assert_names(proof.flaw, *fragments)

@@ -1,4 +1,4 @@
-"""The judge: accepts every true answer, rejects every false one, and says which claim is wrong."""
+"""`verify` accepts true results, rejects false results, and reports which field is wrong."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from message_checks import assert_names
 from strategies import CHOSEN_PAIRS, SHAPES, build, is_polytope, pairs, polytopes, random_poses
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.exact import verify
 from gjk3d.shapes.base import Shape
-from tests.exact.sentences import REASONS
+from tests.exact.messages import REASONS
 
 S = gk.Status
 QUERIES = [gk.signed_distance, gk.distance]
 
 
 def altered(result, **changes):
-    other = copy.copy(result)
+    copied = copy.copy(result)
     for name, value in changes.items():
-        setattr(other, name, value)
-    return other
+        setattr(copied, name, value)
+    return copied
 
 
-def bend(result, distance=None, normal=None, **changes):
-    """The answer with another distance or normal, its second point moved along so that the sign law holds."""
+def with_sign_law(result, distance=None, normal=None, **changes):
+    """Return the result with another distance or normal, and with the ``point_b`` that satisfies the sign law."""
     distance = result.distance if distance is None else distance
     normal = result.normal if normal is None else np.asarray(normal)
     point_b = result.point_a + distance * normal
@@ -56,15 +56,15 @@ def assert_refuted(verdict, why=""):
     assert any(why in reason for reason in verdict.reasons), verdict
 
 
-# accepts ------------------------------------------------------------------------------------------------------------
+# accepted -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_accepts_answers_of_chosen_pairs(seed):
+def test_accepts_results_of_chosen_pairs(seed):
     rng = np.random.default_rng(seed)
     overlapping = []
-    for one, other in CHOSEN_PAIRS:
-        a, b = SHAPES[one], SHAPES[other]
+    for kind_a, kind_b in CHOSEN_PAIRS:
+        a, b = SHAPES[kind_a], SHAPES[kind_b]
         shape_a, shape_b = build(a), build(b)
         poses_a, poses_b = random_poses(rng, a, b, 2)
         for query in QUERIES:
@@ -80,7 +80,7 @@ def test_accepts_answers_of_chosen_pairs(seed):
 
 
 @given(pairs(polytopes))
-def test_accepts_answers_about_nasty_polytopes(pair):
+def test_accepts_results_of_hard_polytopes(pair):
     a, pose_a, b, pose_b = pair
     shape_a, shape_b = build(a), build(b)
     for query in QUERIES:
@@ -119,7 +119,7 @@ def test_accepts_contact(name, query, scale):
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("one", ["box", "hull", "capsule", "cone", "squashed capsule"])
-def test_accepts_answers_that_stopped_early(query, one):
+def test_accepts_results_of_early_termination(query, one):
     rng = np.random.default_rng(8)
     a, b = SHAPES[one], SHAPES["ellipsoid"]
     shape_a, shape_b = build(a), build(b)
@@ -146,16 +146,16 @@ def test_accepts_and_rejects_half_spaces(name, query):
         assert_proven(verify(result, plane, shape, *poses))
         mirrored = query(shape, plane, *poses[::-1])
         assert_proven(verify(mirrored, shape, plane, *poses[::-1]))
-        assert_refuted(verify(bend(result, normal=-result.normal), plane, shape, *poses))
-        assert_refuted(verify(bend(result, normal=turned(result.normal, 1e-6)), plane, shape, *poses))
+        assert_refuted(verify(with_sign_law(result, normal=-result.normal), plane, shape, *poses))
+        assert_refuted(verify(with_sign_law(result, normal=turned(result.normal, 1e-6)), plane, shape, *poses))
         up = result.upper + 1e-6
-        assert_refuted(verify(bend(result, up, lower=up, upper=up, status=S.SEPARATED), plane, shape, *poses))
+        assert_refuted(verify(with_sign_law(result, up, lower=up, upper=up, status=S.SEPARATED), plane, shape, *poses))
         for by, why in ((1e3, REASONS["point outside the half-space"]), (-1e3, REASONS["point outside"])):
             off = {name: getattr(result, name) + by * result.normal for name in ("point_a", "point_b")}
             assert_refuted(verify(altered(result, **off), plane, shape, *poses), why)
 
 
-def test_bounds_of_the_judge_hold_for_closed_forms():
+def test_verdict_bounds_enclose_closed_form_distances():
     cases = [
         (gk.Sphere(1), gk.Sphere(2), (5, 0, 0), 2.0),
         (gk.Sphere(1), gk.Sphere(2), (1, 2, 2), 0.0),
@@ -172,7 +172,7 @@ def test_bounds_of_the_judge_hold_for_closed_forms():
         assert verdict.lower <= value <= verdict.upper
 
 
-# rejects ------------------------------------------------------------------------------------------------------------
+# rejected -----------------------------------------------------------------------------------------------------------
 
 _TURN = naive.random_rotations(np.random.default_rng(17), 2)
 CASES = {
@@ -189,7 +189,7 @@ CASES = {
 }
 
 
-def answer(name, query=gk.signed_distance):
+def query_and_arguments(name, query=gk.signed_distance):
     a, b, turn, where = CASES[name]
     pose_a, pose_b = naive.pose(_TURN[1], (5, -2, 1)), naive.pose(_TURN[1] @ turn, _TURN[1] @ where + (5, -2, 1))
     result = query(a, b, pose_a, pose_b)
@@ -200,55 +200,55 @@ def answer(name, query=gk.signed_distance):
 
 @pytest.fixture(params=list(CASES))
 def case(request):
-    return answer(request.param)
+    return query_and_arguments(request.param)
 
 
-def test_the_cases_have_every_status():
-    assert {answer(name)[0].status for name in CASES} == {S.SEPARATED, S.TOUCHING, S.OVERLAPPING}
+def test_cases_cover_every_status():
+    assert {query_and_arguments(name)[0].status for name in CASES} == {S.SEPARATED, S.TOUCHING, S.OVERLAPPING}
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("way", [1, -1])
-def test_rejects_an_interval_that_misses_the_truth(name, query, way):
-    result, question = answer(name, query)
+def test_rejects_interval_without_the_true_distance(name, query, way):
+    result, question = query_and_arguments(name, query)
     by = way * 10 * max(result.upper - result.lower, 1e-14)
     lower, upper = result.lower + by, result.upper + by
     status = S.SEPARATED if lower > 0 else S.OVERLAPPING if upper < 0 else S.TOUCHING
-    shifted = bend(result, result.distance + by, lower=lower, upper=upper, status=status)
+    shifted = with_sign_law(result, result.distance + by, lower=lower, upper=upper, status=status)
     assert_refuted(verify(shifted, *question), "signed distance")
 
 
 @pytest.mark.parametrize("by", [1e-13, 1e-9, 1e-3, 1.0])
 @pytest.mark.parametrize("way", [1, -1])
-def test_an_interval_that_is_cut_short_is_not_proven(case, by, way):
-    """From the middle of the interval on, to one side: the truth is on the other, or within what is left."""
+def test_rejects_interval_next_to_the_true_distance(case, by, way):
+    """The interval is on one side of the true distance, at least ``by`` away from it."""
     result, question = case
     middle = result.distance + way * (by + result.upper - result.lower)
     lower, upper = sorted((middle, middle + way * by))
     status = S.SEPARATED if lower > 0 else S.OVERLAPPING if upper <= 0 else S.TOUCHING
-    assert_refuted(verify(bend(result, middle, lower=lower, upper=upper, status=status), *question))
+    assert_refuted(verify(with_sign_law(result, middle, lower=lower, upper=upper, status=status), *question))
 
 
 def test_rejects_a_flipped_or_turned_normal(case):
     result, question = case
     assert_refuted(verify(altered(result, normal=-result.normal), *question))
-    assert_refuted(verify(bend(result, normal=-result.normal), *question))
-    assert_refuted(verify(bend(result, normal=turned(result.normal, 0.1)), *question))
+    assert_refuted(verify(with_sign_law(result, normal=-result.normal), *question))
+    assert_refuted(verify(with_sign_law(result, normal=turned(result.normal, 0.1)), *question))
 
 
 @pytest.mark.parametrize(("angle", "proven"), [(1e-13, True), (1e-10, False), (1e-6, False)])
-def test_a_normal_is_proven_only_within_the_promised_width(angle, proven):
-    """Tilted by an angle, the gap along the normal of two faces shrinks by half their width times that angle."""
+def test_normal_is_proven_only_within_the_promised_width(angle, proven):
+    """The gap of two parallel faces along a tilted normal shrinks by half the width of the faces times the angle."""
     a, b, pose = gk.Box((1, 1, 1)), gk.Box((4, 4, 4)), naive.pose(translation=(3.5, 0, 0))
     result = gk.signed_distance(a, b, None, pose)
-    verdict = verify(bend(result, normal=turned(result.normal, angle)), a, b, None, pose)
+    verdict = verify(with_sign_law(result, normal=turned(result.normal, angle)), a, b, None, pose)
     assert verdict.proven is proven
     assert verdict.refuted is not proven
     assert 2.4 * angle < verdict.normal_error < 2.6 * angle
 
 
-def test_rejects_a_normal_that_is_no_unit_vector(case):
+def test_rejects_normal_that_is_not_a_unit_vector(case):
     result, question = case
     for factor in (1 + 1e-9, 1 - 1e-11, 0.0, 1e200):
         assert_refuted(verify(altered(result, normal=result.normal * factor), *question), "length")
@@ -257,17 +257,17 @@ def test_rejects_a_normal_that_is_no_unit_vector(case):
 
 def test_rejects_points_outside_their_shapes(case):
     result, question = case
-    # both lie on support planes of the normal, so along it one of them leaves its shape at once
+    # Both points are on support planes of the normal, so a move along the normal puts one of them outside.
     for along, by in ((result.normal, 1e-6), (-result.normal, 1e-6), (turned(result.normal, 1.5), 10.0)):
-        one = altered(result, point_a=result.point_a + by * along)
-        assert_refuted(verify(one, *question), "differs")
-        both = altered(one, point_b=result.point_b + by * along)
-        assert_refuted(verify(both, *question), REASONS["point outside"])
+        point_a_moved = altered(result, point_a=result.point_a + by * along)
+        assert_refuted(verify(point_a_moved, *question), "differs")
+        both_moved = altered(point_a_moved, point_b=result.point_b + by * along)
+        assert_refuted(verify(both_moved, *question), REASONS["point outside"])
     assert_refuted(verify(altered(result, point_b=result.point_b * nan), *question), "finite")
 
 
 def test_rejects_weights_that_are_not_convex():
-    """(1.5, -0.5) of two vertices instead of (0.5, 0.5) leaves the edge."""
+    """The weights 1.5 and -0.5 of two vertices give a point outside the edge."""
     a, b = gk.Segment((0, 0, 0), (2, 0, 0)), gk.Segment((0, 0, 1), (2, 0, 1))
     result = gk.signed_distance(a, b)
     off = np.array([3.0, 0, 0])
@@ -283,18 +283,18 @@ def test_rejects_a_wrong_status(case):
         assert_refuted(verify(altered(result, status=status), *question), "status")
 
 
-def test_what_is_beyond_is_told_by_the_max_distance_asked():
+def test_status_beyond_depends_on_max_distance():
     a, b, pose = gk.Box((1, 1, 1)), gk.Cylinder(0.5, 1), naive.pose(translation=(3, 0, 0))
-    near, far = (gk.distance(a, b, None, pose, max_distance=most) for most in (2.5, 1.5))
+    near, far = (gk.distance(a, b, None, pose, max_distance=limit) for limit in (2.5, 1.5))
     assert (near.status, far.status) == (S.SEPARATED, S.BEYOND)
-    for result, other in ((near, S.BEYOND), (far, S.SEPARATED)):
+    for result, wrong_status in ((near, S.BEYOND), (far, S.SEPARATED)):
         assert_proven(verify(result, a, b, None, pose))
-        assert_refuted(verify(altered(result, status=other), a, b, None, pose), "max_distance")
+        assert_refuted(verify(altered(result, status=wrong_status), a, b, None, pose), "max_distance")
 
 
 @pytest.mark.parametrize("far", [(0, 0, 0), (1e8, 3, -2e5)])
-def test_shapes_of_no_size_touch_at_one_place(far):
-    """The origin in every form: the depth is 0, and no bound may claim less, not even by the least number."""
+def test_shapes_at_the_same_point_touch(far):
+    """The depth of pairs of degenerate shapes at the same point is exactly 0, so both bounds must enclose 0."""
     origin, place = (0, 0, 0), naive.pose(translation=far)
     pair = gk.MinkowskiSum(gk.Point((1, 0, 0)), gk.Point((-1, 0, 0)))
     shapes = [gk.Point(origin), gk.Segment(origin, origin), gk.ConvexHull([origin]), gk.Tetrahedron([origin] * 4), pair]
@@ -309,41 +309,41 @@ def test_shapes_of_no_size_touch_at_one_place(far):
 
 @pytest.mark.parametrize("status", [S.OVERLAPPING, S.TOUCHING, S.UNDECIDED])
 @pytest.mark.parametrize("shape", [gk.Box((1, 1, 1)), gk.Cylinder(0.5, 1)])
-def test_a_depth_is_not_hidden_by_an_interval_that_begins_at_0(shape, status):
-    """That is the truth of `distance`, which is never below 0, and not of `signed_distance`."""
+def test_interval_from_zero_does_not_hide_a_depth(shape, status):
+    """The interval is valid for `distance`, which is never negative, but not for `signed_distance`."""
     pose = naive.pose(translation=(0.5, 0.1, 0))
     for query in QUERIES:
         result = query(shape, shape, None, pose)
         wide = 0.25 if status is S.UNDECIDED else 0.0
-        zero = bend(result, 0.0, lower=0.0, upper=wide, status=status, tight=wide == 0.0)
+        zero = with_sign_law(result, 0.0, lower=0.0, upper=wide, status=status, tight=wide == 0.0)
         verdict = verify(zero, shape, shape, None, pose)
         if query is gk.signed_distance:
             assert_refuted(verdict, REASONS["signed distance"])
         else:
-            assert verdict.refuted is (status is S.TOUCHING)  # along no normal do they only touch
+            assert verdict.refuted is (status is S.TOUCHING)  # the shapes overlap, so no normal shows that they touch
     below = altered(result, lower=-0.25)
     assert_refuted(verify(below, shape, shape, None, pose), "max(0, ")
 
 
 def test_rejects_a_distance_outside_its_interval(case):
     result, question = case
-    assert_refuted(verify(bend(result, result.upper + 1e-9), *question), "distance <=")
+    assert_refuted(verify(with_sign_law(result, result.upper + 1e-9), *question), "distance <=")
     assert_refuted(verify(altered(result, lower=result.upper, upper=result.lower), *question))
     assert_refuted(verify(altered(result, lower=nan), *question), "finite")
     assert_refuted(verify(altered(result, upper=np.inf), *question), "finite")
 
 
-def test_rejects_a_wide_interval_that_is_called_tight(case):
+def test_rejects_wide_interval_with_tight_flag(case):
     result, question = case
-    assert not 0 < result.lower <= 0.01  # apart, what is wider is apart too
+    assert not 0 < result.lower <= 0.01  # so the wider interval of separated shapes is still positive
     wide = altered(result, lower=result.lower - 0.01, upper=result.upper + (0.01 if result.upper > 0 else 0.0))
     assert_refuted(verify(wide, *question), "tight")
-    # the bounds hold, and only what touches to 1e-12 is called touching
+    # The bounds are true, but the status TOUCHING requires bounds within 1e-12 of 0.
     assert verify(altered(wide, tight=False), *question).refuted is (result.status is S.TOUCHING)
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_rejects_a_common_point_where_there_is_none(query):
+def test_rejects_common_point_of_separated_shapes(query):
     a, b = gk.Box((1, 1, 1)), gk.Box((1, 1, 1))
     pose = naive.pose(translation=(0.5, 0, 0))
     inside = query(a, b, None, pose)
@@ -354,18 +354,18 @@ def test_rejects_a_common_point_where_there_is_none(query):
     assert_refuted(verify(nothing, a, b, None, outside), "signed distance")
 
 
-def test_rejects_foreign_shapes_and_poses(case):
+def test_rejects_other_shapes_and_poses(case):
     result, (a, b, pose_a, pose_b) = case
     away = pose_b.copy()
     away[:3, 3] += 1e-3 * result.normal
     assert_refuted(verify(result, a, b, pose_a, away))
     assert_refuted(verify(result, a, b, pose_b, pose_a))
-    for other in (gk.Sphere(1), gk.Box((1, 2, 3.5)), gk.Point((9, 9, 9)), gk.Cone(1, 1.5)):
-        assert_refuted(verify(result, other, b, pose_a, pose_b), "another shape")
-        assert_refuted(verify(result, a, other, pose_a, pose_b), "another shape")
+    for another in (gk.Sphere(1), gk.Box((1, 2, 3.5)), gk.Point((9, 9, 9)), gk.Cone(1, 1.5)):
+        assert_refuted(verify(result, another, b, pose_a, pose_b), "another shape")
+        assert_refuted(verify(result, a, another, pose_a, pose_b), "another shape")
 
 
-def test_one_set_in_two_forms_is_no_other_shape():
+def test_accepts_equal_shape_of_another_type():
     box = gk.Box((1, 2, 3))
     hull = gk.ConvexHull(box.vertices[::-1])
     result = gk.signed_distance(box, gk.Sphere(1), None, naive.pose(translation=(2, 2, 2)))
@@ -374,10 +374,10 @@ def test_one_set_in_two_forms_is_no_other_shape():
     assert_refuted(verify(result, hull, gk.Sphere(1 + 1e-15), None, result.pose_b), "another shape")
 
 
-# the rest -----------------------------------------------------------------------------------------------------------
+# other cases --------------------------------------------------------------------------------------------------------
 
 
-def test_a_shape_that_the_judge_does_not_know_is_unprovable():
+def test_shape_of_unknown_class_is_unprovable():
     class Strange(Shape):
         __slots__ = ("inner",)
 
@@ -400,7 +400,7 @@ def test_a_shape_that_the_judge_does_not_know_is_unprovable():
         assert_names(reason, "unprovable", "Strange", REASONS["unknown numbers"])
 
 
-def test_the_question_is_checked():
+def test_invalid_arguments_raise():
     box = gk.Box((1, 1, 1))
     poses = np.tile(np.eye(4), (3, 1, 1))
     result = gk.signed_distance(box, box, None, poses)
@@ -419,7 +419,7 @@ def test_the_question_is_checked():
     assert_proven(verify(result[1], box, box, None, poses[1]))
 
 
-def test_a_verdict_reads_well():
+def test_repr_of_verdict():
     box = gk.Box((1, 1, 1))
     pose = naive.pose(translation=(3, 0, 0))
     result = gk.signed_distance(box, box, None, pose)
@@ -432,7 +432,7 @@ def test_a_verdict_reads_well():
     assert_names(wrong, "Verdict: refuted", "status", "TOUCHING", "[")
 
 
-def test_which_shapes_are_polytopes_is_agreed():
+def test_curved_flag_of_bodies_matches_is_polytope():
     from gjk3d.exact.convex_sets import body_of
 
     for spec in SHAPES.values():

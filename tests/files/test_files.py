@@ -1,3 +1,5 @@
+"""Loading of files: formats, archives, scenes, and errors of damaged files."""
+
 import contextlib
 import json
 import logging
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 import pyvista
 import trimesh
+from message_checks import assert_names
 from model_files import (
     CORNERS,
     QUADS,
@@ -35,7 +38,6 @@ from model_files import (
     write_zip,
     xaml,
 )
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, ParseError
@@ -71,7 +73,7 @@ CUBES = {
 
 
 @pytest.mark.parametrize("name", CUBES)
-def test_every_format_gives_the_same_cube(save, name):
+def test_every_format_loads_the_same_cube(save, name):
     mesh = gk.load(save(name, CUBES[name]))
     assert len(mesh.faces) == 12
     assert mesh.is_watertight
@@ -95,7 +97,7 @@ def test_3mf_keeps_names_and_unit(tmp_path):
 
 
 @pytest.mark.full
-def test_step_keeps_names_comes_in_meters_and_prints_nothing(save, capfd):
+def test_step_keeps_names_uses_meters_and_prints_nothing(save, capfd):
     path = save("two.STEP", step([("plate", CORNERS * (40, 40, 10), QUADS), ("pin <b>", CORNERS * 5, QUADS)]))
     mesh = gk.load(path)
     assert mesh.unit == "meters"
@@ -108,7 +110,7 @@ def test_step_keeps_names_comes_in_meters_and_prints_nothing(save, capfd):
 
 
 @pytest.mark.full
-def test_a_step_reader_that_never_ends_is_stopped(save, monkeypatch):
+def test_endless_step_reader_is_stopped(save, monkeypatch):
     monkeypatch.setattr(process, "SECONDS", 0.3)
     monkeypatch.setattr(process, "_RUN", ("-c", "import time; time.sleep(60)"))
     with pytest.raises(ParseError) as caught:
@@ -118,7 +120,7 @@ def test_a_step_reader_that_never_ends_is_stopped(save, monkeypatch):
 
 @pytest.mark.full
 @pytest.mark.parametrize(("size", "limit"), [(1700, "30.1"), (20_000_000, "1230")])
-def test_a_reader_has_time_by_the_size_of_its_file(tmp_path, monkeypatch, size, limit):
+def test_time_limit_of_reader_depends_on_file_size(tmp_path, monkeypatch, size, limit):
     def run(command, *, timeout, **_):
         raise subprocess.TimeoutExpired(command, timeout)
 
@@ -151,18 +153,18 @@ process._main(*sys.argv[1:])
 
 @pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
-def test_a_reader_ends_with_the_process_that_began_it(tmp_path):
+def test_reader_ends_with_its_parent_process(tmp_path):
     pipe = tmp_path / "seen.vtk"
     os.mkfifo(pipe)
     with subprocess.Popen([sys.executable, "-c", PARENT, str(pipe), READER]) as parent, pipe.open("rb", 0) as seen:
         assert seen.read(1) == b"x"
         parent.kill()
-        assert select.select([seen], [], [], 20.0)[0]  # at its end: the reader has closed it
+        assert select.select([seen], [], [], 20.0)[0]  # the end of the pipe: the reader has closed it
         assert seen.read() == b""
 
 
 @pytest.mark.full
-def test_a_step_reader_that_crashes_is_an_error(save, monkeypatch):
+def test_crash_of_step_reader_raises(save, monkeypatch):
     monkeypatch.setattr(process, "_RUN", ("-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
     with pytest.raises(ParseError, match="signal 11"):
         gk.load(save("crash.step", b"x"))
@@ -178,30 +180,30 @@ def test_3dxml_places_every_instance(tmp_path):
 
 
 @pytest.mark.full
-def test_xaml_comes_in_meters(save):
+def test_xaml_uses_meters(save):
     mesh = gk.load(save("cube.xaml", xaml()))
     assert (mesh.unit, mesh.name, mesh.bounds.tolist()) == ("meters", "cube", [[5, 0, 0], [6, 1, 1]])
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("suffix", [".vtp", ".vtk"])
-def test_what_pyvista_saves_is_read(tmp_path, suffix):
-    whole = pyvista.Sphere()
-    whole.save(tmp_path / f"ball{suffix}")
+def test_files_of_pyvista_load(tmp_path, suffix):
+    sphere = pyvista.Sphere()
+    sphere.save(tmp_path / f"ball{suffix}")
     mesh = gk.load(tmp_path / f"ball{suffix}")
-    assert (mesh.name, len(mesh.faces), mesh.is_watertight) == ("ball", whole.n_cells, True)
-    assert np.array_equal(mesh.vertices, np.asarray(whole.points, dtype=np.float64))
+    assert (mesh.name, len(mesh.faces), mesh.is_watertight) == ("ball", sphere.n_cells, True)
+    assert np.array_equal(mesh.vertices, np.asarray(sphere.points, dtype=np.float64))
 
 
 @pytest.mark.full
-def test_of_a_volume_the_surface_is_read(tmp_path):
+def test_volume_loads_as_its_surface(tmp_path):
     pyvista.ImageData(dimensions=(3, 3, 3)).cast_to_unstructured_grid().save(tmp_path / "block.vtk")
     mesh = gk.load(tmp_path / "block.vtk")
     assert (mesh.volume, mesh.is_watertight) == (pytest.approx(8.0), True)
 
 
 @pytest.mark.full
-def test_a_vtk_file_of_points_is_no_damaged_file(tmp_path):
+def test_vtk_file_of_points_raises_with_a_cure(tmp_path):
     pyvista.PolyData(np.eye(3)).save(tmp_path / "seen.vtp")
     with pytest.raises(ParseError) as caught:
         gk.load(tmp_path / "seen.vtp")
@@ -223,9 +225,9 @@ DAMAGED = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", DAMAGED)
-def test_damaged_files_of_readers_apart(save, name):
+def test_damaged_files_of_reader_processes_raise(save, name):
     path = save(name, DAMAGED[name])
-    if name == "entity.xaml":  # none is resolved, so it does no harm
+    if name == "entity.xaml":  # entities are not resolved, so this one does no harm
         assert len(gk.load(path).faces) == 12
         return
     with pytest.raises(ParseError, match=re.escape(name)):
@@ -235,7 +237,7 @@ def test_damaged_files_of_readers_apart(save, name):
 # --- archives -------------------------------------------------------------------------------------------------------
 
 
-def test_a_zip_gives_all_its_models(tmp_path):
+def test_zip_loads_all_its_models(tmp_path):
     members = {"a/cube.stl": stl_binary(), "b.obj": obj(), "notes.txt": "x", "__MACOSX/._b.obj": "x", "in.zip": "x"}
     write_zip(tmp_path / "two.zip", members)
     mesh = gk.load(tmp_path / "two.zip")
@@ -243,14 +245,14 @@ def test_a_zip_gives_all_its_models(tmp_path):
     assert gk.load(tmp_path / "two.zip", part="b/b").volume == pytest.approx(1.0)
 
 
-def test_a_zip_of_one_model_is_that_model(tmp_path):
+def test_zip_of_one_model_equals_that_model(tmp_path):
     tree, data = gltf_tree(ONE, uri="cube.bin")
     write_zip(tmp_path / "one.zip", {"cube.gltf": json.dumps(tree), "cube.bin": data})
     mesh = gk.load(tmp_path / "one.zip")
     assert (mesh.unit, mesh.name, mesh.volume) == ("meters", "cube", pytest.approx(1.0))
 
 
-def test_members_stay_within_the_folder(tmp_path):
+def test_zip_members_stay_within_the_folder(tmp_path):
     write_zip(tmp_path / "bad.zip", {"../../out.stl": stl_binary(), "/top.stl": stl_binary()})
     assert len(gk.load(tmp_path / "bad.zip").parts) == 2
     assert not list(tmp_path.parent.glob("**/out.stl"))
@@ -265,7 +267,7 @@ def test_members_stay_within_the_folder(tmp_path):
         ({"x.stl": b"\0" * 100_000_000}, ("100000000 bytes",)),
     ],
 )  # fmt: skip
-def test_bad_archives(tmp_path, members, fragments):
+def test_invalid_archives_raise(tmp_path, members, fragments):
     write_zip(tmp_path / "bad.zip", members)
     with pytest.raises(ParseError) as caught:
         gk.load(tmp_path / "bad.zip")
@@ -274,7 +276,7 @@ def test_bad_archives(tmp_path, members, fragments):
     assert tempfile.gettempdir() not in str(caught.value).replace(str(tmp_path), "")
 
 
-def test_what_is_no_archive(save):
+def test_zip_file_without_archive_raises(save):
     with pytest.raises(ParseError) as caught:
         gk.load(save("no.zip", b"hello"))
     assert_names(caught.value, "ARCHIVE", "BadZipFile")
@@ -290,7 +292,7 @@ def test_what_is_no_archive(save):
         lambda text: text.replace("\n", "  \r\n"),
     ],
 )  # fmt: skip
-def test_blanks_in_off(save, change):
+def test_off_with_unusual_blanks_loads(save, change):
     text = off().decode().replace("OFF # by hand", "OFF")
     assert gk.load(save("cube.off", change(text).encode())).volume == pytest.approx(1.0)
 
@@ -299,8 +301,8 @@ def test_blanks_in_off(save, change):
 
 
 @pytest.mark.parametrize("write", [glb, gltf])
-def test_transforms_are_baked(save, write):
-    turn = [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]  # a quarter turn about z, xyzw
+def test_transforms_are_applied_to_vertices(save, write):
+    turn = [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]  # a quarter turn about z, as a quaternion xyzw
     nodes = [
         {"name": "moved", "mesh": 0, "translation": [10, 0, 0]},
         {"name": "scaled", "mesh": 0, "scale": [2, 3, 4], "translation": [0, 10, 0]},
@@ -323,19 +325,19 @@ def test_transforms_are_baked(save, write):
     }
     for name, (bounds, volume) in expected.items():
         np.testing.assert_allclose(parts[name].bounds, bounds, atol=1e-12)
-        assert parts[name].volume == pytest.approx(volume, abs=1e-12)  # > 0: the mirrored one is not inside out
+        assert parts[name].volume == pytest.approx(volume, abs=1e-12)  # positive: the mirrored part is not inside out
         assert parts[name].is_watertight
     assert mesh.volume == pytest.approx(36.0)
     assert len(mesh.faces) == 6 * 12
 
 
-def test_a_mesh_of_several_materials_is_one_closed_part(save):
+def test_mesh_with_several_materials_is_one_closed_part(save):
     nodes = [{"name": "b10", "mesh": 1}, {"name": "b2", "mesh": 1, "translation": [3, 0, 0]}]
     mesh = gk.load(save("two.glb", glb(nodes)))
     assert [(part.name, part.mesh.is_watertight) for part in mesh.parts] == [("b2", True), ("b10", True)]
 
 
-def test_one_part_by_name(save):
+def test_part_loads_by_name(save):
     nodes = [{"name": f"bolt {i}", "mesh": 0, "translation": [i, 0, 0]} for i in range(3)]
     path = save("a.glb", glb(nodes))
     part = gk.load(path, part="bolt 2")
@@ -347,8 +349,8 @@ def test_one_part_by_name(save):
     assert_names(caught.value, "'bolt2'", "'bolt 2'", "'bolt 1'", "'bolt 0'")
 
 
-def test_objects_of_an_obj_and_solids_of_an_stl_keep_their_names(save):
-    two = (
+def test_obj_objects_and_stl_solids_keep_their_names(save):
+    data = (
         obj(name="left")
         + b"o right side\n"
         + b"".join(
@@ -357,18 +359,18 @@ def test_objects_of_an_obj_and_solids_of_an_stl_keep_their_names(save):
         )
         + b"".join(b"f " + b" ".join(b"%d" % (i + 9) for i in face) + b"\n" for face in QUADS.tolist())
     )
-    mesh = gk.load(save("two.obj", two))
+    mesh = gk.load(save("two.obj", data))
     assert [part.name for part in mesh.parts] == ["left", "right side"]
     assert all(part.mesh.is_watertight for part in mesh.parts)
     mesh = gk.load(save("two.stl", stl_text("left") + stl_text("right side", CORNERS + 2)))
     assert [(part.name, part.mesh.volume) for part in mesh.parts] == [("left", 1.0), ("right side", pytest.approx(1))]
 
 
-def test_a_solid_with_a_keyword_in_its_name_still_loads(save):
+def test_stl_solid_with_keyword_in_its_name_loads(save):
     assert gk.load(save("a.stl", stl_text("vertex_normal facet"))).volume == pytest.approx(1.0)
 
 
-def test_relative_indices_of_an_obj_count_from_their_line(save):
+def test_relative_obj_indices_count_from_their_line(save):
     lines = obj().split(b"\n")
     faces = [b"f " + b" ".join(b"%d" % (i - 8) for i in face) for face in QUADS.tolist()]
     later = [b"v 7 7 7", b"v 8 7 7", b"v 7 8 7", b"f -3 -2 -1"]
@@ -385,7 +387,7 @@ def test_relative_indices_of_an_obj_count_from_their_line(save):
         lambda d: d.replace(b"v ", b"  v ").replace(b"f ", b"\t f "),
     ],
 )
-def test_tabs_and_indents_in_an_obj(save, made):
+def test_obj_with_tabs_and_indents_loads(save, made):
     mesh = gk.load(save("odd.obj", made(obj())))
     assert len(mesh.faces) == 12
     assert mesh.is_watertight
@@ -408,7 +410,7 @@ TWO = TRIANGLE + b"v 0 0 1\nvt 0 0\nvn 0 0 1\n"
         TRIANGLE.replace(b"1 0 0", b"1. 0e0 .0 1").replace(b"0 1 0", b"0 1 0 0.5 0.5 0.5") + b"f 1 2 3\n",
     ],
 )
-def test_what_exporters_write_into_an_obj(save, data):
+def test_obj_dialects_of_exporters_load(save, data):
     mesh = gk.load(save("a.obj", data))
     assert mesh.vertices.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
     assert mesh.faces.tolist() == [[0, 1, 2]]
@@ -424,20 +426,20 @@ def test_what_exporters_write_into_an_obj(save, data):
         (b"f 1/ 2/ 3/\nf 2/1/ 3//1 4\n", [[0, 1, 2], [1, 2, 3]]),
     ],
 )
-def test_corners_of_an_obj_in_several_forms(save, faces, expected):
+def test_obj_faces_in_several_forms_load(save, faces, expected):
     assert gk.load(save("a.obj", TWO + faces)).faces.tolist() == expected
 
 
 @pytest.mark.parametrize("sign", ["\u200b", "\u00a0", "\f", "\v", "\ufeff\ufeff"])
-def test_a_vertex_behind_a_sign_that_is_not_seen_is_not_skipped(save, sign):
+def test_obj_vertex_after_invisible_character_raises(save, sign):
     with pytest.raises(ParseError, match=r"line 2\b.*v 1 0 0'"):
         gk.load(save("a.obj", TWO.replace(b"v 1", sign.encode() + b"v 1") + b"f 1 2 3\n"))
 
 
-# --- what is wrong with a file ----------------------------------------------------------------------------------------
+# --- invalid files ----------------------------------------------------------------------------------------------------
 
 
-def test_missing_files_and_folders(tmp_path, save):
+def test_missing_and_unreadable_paths_raise(tmp_path, save):
     save("bracket.stl", stl_binary())
     with pytest.raises(FileError) as caught:
         gk.load(tmp_path / "braket.stl")
@@ -525,7 +527,7 @@ def test_missing_files_and_folders(tmp_path, save):
         ("plain", b"1 2 3", ("''", ".stl .obj")),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(save, name, data, fragments):
+def test_error_names_the_fault_of_the_file(save, name, data, fragments):
     path = save(name, data)
     with pytest.raises(ParseError) as caught:
         gk.load(path)
@@ -536,7 +538,7 @@ def test_what_is_wrong_with_a_file_is_said(save, name, data, fragments):
     assert len(text) < len(str(path)) + 420
 
 
-LIARS = {
+WRONG_HEADERS = {
     "4e9.stl": stl_binary(count=4_000_000_000),
     "4e9.ply": ply_binary(counts=(4_000_000_000, 12)),
     "9e18.ply": ply_text(counts=(8, 9_000_000_000_000_000_000)),
@@ -549,13 +551,13 @@ LIARS = {
 }
 
 
-@pytest.mark.parametrize("name", LIARS)
-def test_a_lying_header_costs_no_memory(save, name, monkeypatch):
+@pytest.mark.parametrize("name", WRONG_HEADERS)
+def test_wrong_header_allocates_no_memory(save, name, monkeypatch):
     monkeypatch.setattr(readers, "FEW_TRIANGLES", 20_000)
     monkeypatch.setattr(readers, "TRIANGLES_PER_BYTE", 0)
-    path = save(name, LIARS[name])
+    path = save(name, WRONG_HEADERS[name])
     with contextlib.suppress(ParseError):
-        gk.load(path)  # what it imports is no cost of the file
+        gk.load(path)  # imports modules, whose memory does not count
     tracemalloc.start()
     try:
         with pytest.raises(ParseError):
@@ -573,7 +575,7 @@ WASTE = {
     "blanks": b" " * 3_000_000,
     "lines": b"\n" * 3_000_000,
 }
-#: a true head, and then nothing of the kind
+#: valid headers, followed by data of another kind
 LATE = {
     "late.obj": obj() + TEXT,
     "nul.obj": obj() + bytes(3_000_000),
@@ -590,8 +592,8 @@ LATE = {
 
 
 @pytest.mark.parametrize("name", [*(f"{what}{kind}" for what in WASTE for kind in FORMATS), *LATE])
-def test_no_reader_is_given_garbage(save, name, monkeypatch):
-    """Its cost in time and memory is many times the file's size: gigabytes of this are refused before."""
+def test_garbage_is_rejected_before_reading(save, name, monkeypatch):
+    """Garbage raises before trimesh reads it, which would take many times the time and memory of the file's size."""
     monkeypatch.setattr(load, "_read", lambda *_: pytest.fail("the reader was called"))
     monkeypatch.setattr(load.gltf, "MAX_VALUES", 500_000)
     monkeypatch.setattr(load.stl_ply_off, "MAX_REMARKS", 200_000)
@@ -601,7 +603,7 @@ def test_no_reader_is_given_garbage(save, name, monkeypatch):
     assert len(str(caught.value)) < len(str(path)) + 420
 
 
-def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
+def test_blank_lines_and_comments_are_not_garbage(save):
     text = off().replace(b"\n", b"\n\n# a remark with words\n")
     for data in (text, text.replace(b"\n", b"\r\n"), text.replace(b"\n", b"\r") + b"\r", text + b"\n" * 5000):
         assert len(gk.load(save("cube.off", data)).faces) == 12
@@ -612,7 +614,7 @@ def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
         assert len(gk.load(save("cube.ply", data)).faces) == 12
 
 
-def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
+def test_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.3mf"
     write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
     monkeypatch.setattr(load.readers, "MAX_UNPACKED", 1 << 20)
@@ -629,7 +631,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     assert_names(caught.value, "3D/3dmodel.model", "XML", "'abc def")
 
 
-def test_compressed_and_quantized_positions_are_refused_not_read_as_zeros(save):
+def test_compressed_and_quantized_positions_raise(save):
     tree, _ = gltf_tree(ONE, extensionsUsed=["KHR_draco_mesh_compression"])
     del tree["accessors"][0]["bufferView"]
     with pytest.raises(ParseError) as caught:
@@ -641,7 +643,7 @@ def test_compressed_and_quantized_positions_are_refused_not_read_as_zeros(save):
         gk.load(save("quantized.gltf", json.dumps(tree).encode()))
 
 
-def test_a_gltf_reads_buffers_from_its_own_folder_only(tmp_path):
+def test_gltf_reads_buffers_only_from_its_folder(tmp_path):
     folder = tmp_path / "models"
     folder.mkdir()
     tree, data = gltf_tree(ONE, uri="my cube.bin")
@@ -664,16 +666,17 @@ def test_a_gltf_reads_buffers_from_its_own_folder_only(tmp_path):
         path.write_text(json.dumps(tree))
         with pytest.raises(ParseError) as caught:
             gk.load(path)
-        assert_names(caught.value, f"'{uri[:40]}", "folder")  # a long name is cut
+        assert_names(caught.value, f"'{uri[:40]}", "folder")  # the message truncates a long URI
 
 
-def test_materials_are_never_opened(save, tmp_path):
+def test_obj_materials_are_not_opened(save, tmp_path):
     os.mkfifo(tmp_path / "nowhere.mtl")  # reading it would hang
     assert gk.load(save("cube.obj", obj())).is_watertight
 
 
-@pytest.mark.parametrize("name", [*(name for name in CUBES if name != "cube.vtk"), "two.3mf"])  # that one: see DAMAGED
-def test_damaged_files_raise_parse_error_and_nothing_else(save, tmp_path, name):
+# DAMAGED contains variants of cube.vtk
+@pytest.mark.parametrize("name", [*(name for name in CUBES if name != "cube.vtk"), "two.3mf"])
+def test_damaged_files_raise_only_parse_error(save, tmp_path, name):
     if name == "two.3mf":
         write_3mf(tmp_path / "a.3mf", [("cube", CORNERS, TRIANGLES)])
         data = (tmp_path / "a.3mf").read_bytes()
@@ -698,7 +701,7 @@ def test_damaged_files_raise_parse_error_and_nothing_else(save, tmp_path, name):
     assert bad >= 10
 
 
-def test_a_missing_extra_is_an_import_error_with_the_pip_line(save, monkeypatch):
+def test_missing_extra_raises_import_error_with_cure(save, monkeypatch):
     monkeypatch.setattr(load.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError) as caught:
         gk.load(save("a.3mf", b"x"))
@@ -708,7 +711,7 @@ def test_a_missing_extra_is_an_import_error_with_the_pip_line(save, monkeypatch)
     assert_names(caught.value, "cascadio", 'pip install "gjk3d[io]"')
 
 
-def test_stdout_stays_clean_and_the_log_as_it_was(save, capfd):
+def test_load_prints_nothing_and_keeps_the_log_level(save, capfd):
     level = logging.getLogger("trimesh").level
     for name in ("words.stl", "words.obj"):
         with pytest.raises(ParseError):
@@ -718,7 +721,7 @@ def test_stdout_stays_clean_and_the_log_as_it_was(save, capfd):
 
 
 @pytest.mark.full
-def test_loading_imports_no_pictures_and_no_kernels(save):
+def test_load_imports_no_pyvista_and_no_numba(save):
     code = (
         "import sys, gjk3d as gk; gk.load(sys.argv[1]); "
         "print([m for m in ('pyvista', 'numba', 'matplotlib') if m in sys.modules])"
@@ -728,7 +731,7 @@ def test_loading_imports_no_pictures_and_no_kernels(save):
     assert out.strip() == "[]"
 
 
-def test_a_unit_that_is_said_goes_before_that_of_the_file(tmp_path):
+def test_unit_argument_overrides_unit_of_file(tmp_path):
     path = tmp_path / "cube.glb"
     path.write_bytes(trimesh.Scene(trimesh.creation.box()).export(file_type="glb"))
     mesh = gk.load(path, unit="mm")

@@ -1,4 +1,4 @@
-"""What a glTF says of itself: extensions, and what it refers to."""
+"""glTF files: required extensions, indices, and nodes with cameras."""
 
 import base64
 import json
@@ -6,8 +6,8 @@ import struct
 
 import numpy as np
 import pytest
+from message_checks import assert_names
 from model_files import CORNERS, TRIANGLES, glb, gltf, gltf_tree
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ParseError
@@ -33,7 +33,7 @@ def save(tmp_path):
         ("ACME_bent_space", "without it"),
     ],
 )
-def test_a_required_extension_that_is_not_read_is_refused(save, name, cure):
+def test_unsupported_required_extension_raises(save, name, cure):
     for form in (gltf, glb):
         path = save(f"a.{form.__name__}", form(ONE, extensionsRequired=["KHR_materials_unlit", name]))
         with pytest.raises(ParseError) as caught:
@@ -41,21 +41,21 @@ def test_a_required_extension_that_is_not_read_is_refused(save, name, cure):
         assert_names(caught.value, name, cure)
 
 
-def test_copies_by_instancing_are_not_lost_even_where_the_file_requires_none_to_read_them(save):
+def test_instancing_raises_although_it_is_not_required(save):
     copies = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}
     with pytest.raises(ParseError, match="EXT_mesh_gpu_instancing"):
         gk.load(save("a.gltf", gltf([{"mesh": 0, "extensions": copies}])))
 
 
-def test_extensions_that_change_no_triangle_are_passed(save):
+def test_extensions_without_effect_on_triangles_are_accepted(save):
     names = ["KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual", "KHR_materials_variants"]
     assert gk.load(save("a.gltf", gltf(ONE, extensionsRequired=names))).is_watertight
 
 
-def test_quantized_positions_that_the_node_scales_are_read_rightly(save):
+def test_quantized_positions_under_scaled_node_load(save):
     tree, _ = gltf_tree([{"mesh": 0, "scale": [1e-3] * 3}], extensionsRequired=["KHR_mesh_quantization"])
     for kind, words in ((5122, "<i2"), (5121, "u1"), (5120, "i1"), (5123, "<u2")):
-        rows = np.zeros((8, 8 // np.dtype(words).itemsize), words)  # every vertex begins at 4 bytes
+        rows = np.zeros((8, 8 // np.dtype(words).itemsize), words)  # glTF aligns each vertex to 4 bytes
         rows[:, :3] = CORNERS * 100
         data = rows.tobytes() + TRIANGLES.astype("<u2").tobytes()
         tree["accessors"] = [
@@ -74,7 +74,7 @@ def test_quantized_positions_that_the_node_scales_are_read_rightly(save):
         np.testing.assert_allclose(mesh.bounds, [[0, 0, 0], [0.1, 0.1, 0.1]])
 
 
-STRAYS = {
+INVALID = {
     "scene": ({"scene": 4}, "scene is 4, but there are 1 scenes, so the file is damaged"),
     "root": ({"scenes": [{"nodes": [0, 9]}]}, r"scenes\[0\]\.nodes is 9, but there are 1 nodes"),
     "mesh": ({"nodes": [{"mesh": -1}]}, r"nodes\[0\]\.mesh is -1, but there are 2 meshes"),
@@ -86,15 +86,15 @@ STRAYS = {
 }
 
 
-@pytest.mark.parametrize("name", STRAYS)
-def test_a_gltf_that_refers_to_what_it_has_not_is_said_plainly(save, name):
-    changes, message = STRAYS[name]
+@pytest.mark.parametrize("name", INVALID)
+def test_invalid_indices_and_fans_raise(save, name):
+    changes, message = INVALID[name]
     tree, _ = gltf_tree(ONE)
     with pytest.raises(ParseError, match=message):
         gk.load(save("a.gltf", json.dumps(tree | changes).encode()))
 
 
-def test_a_glb_without_its_binary_chunk_is_said_to_be_damaged(save):
+def test_glb_without_binary_chunk_raises(save):
     tree, _ = gltf_tree(ONE, uri="")
     text = json.dumps(tree).encode()
     text += b" " * (-len(text) % 4)
@@ -105,7 +105,7 @@ def test_a_glb_without_its_binary_chunk_is_said_to_be_damaged(save):
 
 
 @pytest.mark.parametrize("form", [gltf, glb])
-def test_what_has_a_camera_or_hangs_on_one_is_at_its_place(save, form):
+def test_mesh_below_camera_node_has_its_pose(save, form):
     cameras = [{"type": "perspective", "perspective": {"yfov": 0.7, "znear": 0.1, "aspectRatio": 1.0}}]
     rig = {"name": "rig", "translation": [5, 0, 0], "camera": 0, "mesh": 0, "children": [1]}
     nodes = [rig, {"name": "lamp", "translation": [0, 3, 0], "mesh": 0}, {"name": "eye", "camera": 0, "mesh": 0}]

@@ -1,7 +1,7 @@
-"""Questions of a graphics card, on numba's simulator and where there is one; and what they compile to.
+"""Queries on a graphics card, real or simulated by numba, and the code compiled for it.
 
-Each in a process of its own: numba reads ``NUMBA_ENABLE_CUDASIM`` when it is imported. They need the extra ``gpu`` and
-run in an environment that has it; tests of refused devices need nothing.
+Each test runs a separate process, since numba reads ``NUMBA_ENABLE_CUDASIM`` when it is imported. These tests need the
+extra ``gpu``. The tests of invalid devices need no extra.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import DeviceUnavailableError, ShapeError
@@ -24,7 +24,7 @@ BOX = gk.Box((1, 1, 1))
 
 
 def python(*arguments: str, **environment: str) -> str:
-    """Run a module of the tests, and return what it prints."""
+    """Run a module of the tests in a new process, and return its output."""
     done = subprocess.run(
         [sys.executable, "-m", *arguments],
         capture_output=True,
@@ -45,28 +45,28 @@ def has_card() -> bool:
 
 @pytest.mark.full
 @pytest.mark.parametrize("question", ["stacks", "pairs", "robots", "refusals"])
-def test_the_simulated_card_answers_as_the_processor(question):
+def test_simulated_card_equals_processor(question):
     python("tests.gpu_rows", question, "12", NUMBA_ENABLE_CUDASIM="1")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("question", ["stacks", "pairs", "robots", "refusals"])
-def test_a_card_answers_as_the_processor(question):
+def test_card_equals_processor(question):
     if not has_card():
         pytest.skip("no graphics card")
     python("tests.gpu_rows", question, {"stacks": "20000", "pairs": "100000", "robots": "1000000"}.get(question, "2"))
 
 
 @pytest.mark.full
-def test_every_entry_compiles_for_a_card_and_contracts_nothing(tmp_path):
+def test_entries_compile_for_a_card_without_contraction(tmp_path):
     if find_spec("numba_cuda") is None:
         pytest.skip("no numba-cuda")
-    told = python("tests.gpu_ptx", str(tmp_path))
-    assert [line.partition(":")[0] for line in told.splitlines()] == ["collide_many", "hit_of_one", "solve_many"]
+    output = python("tests.gpu_ptx", str(tmp_path))
+    assert [line.partition(":")[0] for line in output.splitlines()] == ["collide_many", "hit_of_one", "solve_many"]
 
 
-def test_a_device_that_is_not_there_is_refused_with_the_cure(monkeypatch):
-    monkeypatch.setitem(sys.modules, "gjk3d._kernels.gpu", None)  # as where numba is not installed
+def test_missing_device_raises_with_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gjk3d._kernels.gpu", None)  # makes the import fail, as without numba
     with pytest.raises(DeviceUnavailableError) as caught:
         gk.collide(BOX, BOX, device="cuda")
     assert_names(caught.value, "pip install 'gjk3d[gpu]'", "device='cpu'")
@@ -79,7 +79,7 @@ def test_a_device_that_is_not_there_is_refused_with_the_cure(monkeypatch):
     assert_names(caught.value, "numba-cuda", "gjk3d[gpu]")
 
 
-def test_another_device_is_refused():
+def test_unknown_device_raises():
     with pytest.raises(ShapeError) as caught:
         gk.distance(BOX, BOX, device="gpu")
     assert_names(caught.value, "'gpu'", "'cpu'", "'cuda'")
@@ -87,6 +87,6 @@ def test_another_device_is_refused():
         gk.robot.Checker(gk.robot.Robot.example()).free([0.0, 0.0], device=1)
 
 
-def test_the_processor_is_asked_by_name_too():
+def test_cpu_is_a_valid_device():
     assert gk.collide(BOX, BOX, device="cpu") is True
     assert gk.signed_distance(BOX, BOX, device="cpu").distance == -1.0

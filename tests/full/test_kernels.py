@@ -1,4 +1,4 @@
-"""Compiled kernels: what is compiled, where it is kept, and what happens while there is none."""
+"""Compiled kernels: their keys, builds and caches, and interpreted queries while there is no machine code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d
 from gjk3d._kernels import files, store
@@ -48,7 +48,7 @@ for hull in hulls:
 
 
 def run(code: str, *, expected: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a fresh interpreter on this package, or that of another PYTHONPATH."""
+    """Run code in a new interpreter, on this package or on that of another PYTHONPATH, and return the process."""
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=1200, check=False, cwd="/",
         env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), **environment},
@@ -57,7 +57,7 @@ def run(code: str, *, expected: int = 0, **environment: str) -> subprocess.Compl
     return done
 
 
-def test_every_entry_is_in_the_object():
+def test_object_contains_every_entry():
     from gjk3d._kernels import sources
 
     names = sources.entries()
@@ -72,14 +72,14 @@ def test_every_entry_is_in_the_object():
     assert len(about["builtins"]) > 5
 
 
-def test_interpreted_answers_have_the_same_bits():
+def test_interpreted_results_have_the_same_bits():
     compiled, interpreted = (run(QUERIES, GJK3D_KERNELS=mode).stdout for mode in ("object", "python"))
     assert compiled == interpreted
     assert compiled.count("\n") == 104
 
 
-def test_arguments_fit_and_numba_is_not_loaded():
-    """What machine code does not take as it is would come round by Python, and slowly."""
+def test_arguments_match_and_numba_is_not_imported():
+    """Public functions pass arguments that machine code accepts, so that no call takes the slow path by Python."""
     code = """
 import sys
 from gjk3d._kernels import late
@@ -105,7 +105,7 @@ assert "numba" not in sys.modules
     run(code)
 
 
-def test_wrong_arguments_are_refused():
+def test_invalid_arguments_raise():
     from gjk3d import poses
 
     with pytest.raises(TypeError, match="poses:check_row"):
@@ -117,7 +117,7 @@ def test_wrong_arguments_are_refused():
     assert poses.check_row(np.eye(4), np.zeros((1, 13)), np.int64(0)) == 0
 
 
-def test_arrays_in_other_clothes_are_taken():
+def test_array_subclasses_and_unpickled_arrays_are_accepted():
     from gjk3d import poses
 
     class Dressed(np.ndarray):
@@ -131,20 +131,20 @@ def test_arrays_in_other_clothes_are_taken():
         assert rows[0, :4].tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
-def test_calls_hold_nothing():
+def test_calls_keep_no_references():
     from gjk3d import poses
 
-    rows, one = np.zeros((1, 13)), np.eye(4)
-    before = [sys.getrefcount(x) for x in (rows, one, poses.check_row)]
+    rows, matrix = np.zeros((1, 13)), np.eye(4)
+    before = [sys.getrefcount(x) for x in (rows, matrix, poses.check_row)]
     for _ in range(1000):
-        poses.check_row(one, rows, 0)
-        poses.check_rows(one[None], rows)
-    assert [sys.getrefcount(x) for x in (rows, one, poses.check_row)] == before
+        poses.check_row(matrix, rows, 0)
+        poses.check_rows(matrix[None], rows)
+    assert [sys.getrefcount(x) for x in (rows, matrix, poses.check_row)] == before
 
 
-# the key of the machine code ------------------------------------------------------------------------------------------
+# key of the machine code ----------------------------------------------------------------------------------------------
 
-#: edits of a comment, of docstrings, of the layout, and of code that no kernel reaches
+#: edits of comments, docstrings, formatting, and of code that no kernel uses
 NO_CODE = [
     ("gjk3d/narrow/gjk.py", "MAX_STEPS = 256", "# more are never needed\nMAX_STEPS = 256  # in practice"),
     (
@@ -162,8 +162,8 @@ NO_CODE = [
     ("gjk3d/poses.py", "def is_plain(", "def another() -> None:\n    pass\n\n\ndef is_plain("),
     ("gjk3d/shapes/layout.py", "largest > GREATEST or", "largest >= GREATEST or"),
 ]
-#: edits of a kernel, of constants in its file and in others, of a field, of annotations, of called and inlined kernels,
-#: and of what compiles them
+#: edits of a kernel, of constants in the same and other files, of a field, of annotations, of called and inlined
+#: kernels, and of the compiler options
 CODE = [
     ("gjk3d/narrow/gjk.py", "    while steps < MAX_STEPS:", "    while steps <= MAX_STEPS:"),
     ("gjk3d/narrow/gjk.py", "MAX_STEPS = 256", "MAX_STEPS = 255"),
@@ -180,7 +180,7 @@ CODE = [
 
 
 def key_after(file: str, old: str, new: str) -> str:
-    """Return the key of the package where one file is edited."""
+    """Return the key of the package after an edit of one file."""
     from gjk3d._kernels import sources
 
     texts = files.texts()
@@ -190,17 +190,17 @@ def key_after(file: str, old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize("edit", NO_CODE, ids=lambda edit: edit[2][:40])
-def test_the_key_is_the_same_after_an_edit_that_no_kernel_depends_on(edit):
+def test_key_is_unchanged_by_edit_outside_kernels(edit):
     assert key_after(*edit) == store.source_key()
 
 
 @pytest.mark.parametrize("edit", CODE, ids=lambda edit: edit[2][:40])
-def test_the_key_differs_after_an_edit_that_kernels_depend_on(edit):
+def test_key_changes_with_edit_of_kernels(edit):
     assert key_after(*edit) != store.source_key()
 
 
-def test_every_name_that_a_kernel_uses_is_part_of_the_key():
-    """The names that Python resolves, in code and annotations, are a part of those found without an import."""
+def test_key_covers_every_name_used_by_kernels():
+    """The names that Python resolves in code and annotations are a subset of those found without an import."""
     code = """
 import ast, importlib, types
 from gjk3d._kernels import files, sources, store
@@ -231,9 +231,9 @@ print(len(used), used - package.reached())
     assert missing == "set()\n"
 
 
-def test_another_process_and_a_cache_give_the_same_key(tmp_path):
-    """The first process reads the code, the second has its key cached, the third has a damaged cache."""
-    # without the key that a wheel has
+def test_key_is_equal_in_other_processes_and_caches(tmp_path):
+    """The first process reads the code, the second reads the cached key, and the third has a damaged cache."""
+    # a copy without the key that a wheel contains
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     where = {"PYTHONPATH": str(tmp_path), "GJK3D_CACHE_DIR": str(tmp_path / "cache")}
     code = "from gjk3d._kernels import files, store; print(store.source_key())"
@@ -246,7 +246,7 @@ def test_another_process_and_a_cache_give_the_same_key(tmp_path):
     assert run(code, **where).stdout.strip() == store.source_key()
 
 
-def test_a_wheel_has_its_key_so_that_no_version_of_python_reads_the_code(tmp_path):
+def test_wheel_contains_its_key(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     where = {"PYTHONPATH": str(tmp_path), "GJK3D_CACHE_DIR": str(tmp_path / "cache")}
     run("from gjk3d._kernels import files, store; store.ship_key()", **where)
@@ -261,7 +261,7 @@ def test_a_wheel_has_its_key_so_that_no_version_of_python_reads_the_code(tmp_pat
     assert "import of gjk3d._kernels.sources halted" in run(code, expected=1, **where).stderr
 
 
-def test_sources_that_are_edited_during_a_build_give_no_object(cold, sources):
+def test_edit_during_build_produces_no_object(cold, sources):
     code = """
 from gjk3d._kernels import files, builder, store
 finish = builder._finish_all
@@ -275,12 +275,12 @@ builder.build()
     assert not list(cold.glob("*.o"))
 
 
-# while there is no machine code ---------------------------------------------------------------------------------------
+# without machine code -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory) -> str:
-    """Return a folder with the package as it is in a checkout: a wheel has objects beside."""
+    """Return a folder with the package as in a checkout, without the objects that a wheel contains."""
     folder = tmp_path_factory.mktemp("sources")
     shutil.copytree(PACKAGE, folder / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     return str(folder)
@@ -288,7 +288,7 @@ def sources(tmp_path_factory) -> str:
 
 @pytest.fixture
 def cold(tmp_path) -> Path:
-    """Return a cache without objects, but with the bitcode and the groups that were made before."""
+    """Return a cache without objects, but with the bitcode and the groups of earlier builds."""
     assert gjk3d.warmup()
     folder = tmp_path / "cache"
     folder.mkdir()
@@ -307,30 +307,30 @@ print(gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, pose).distance, bool(
 MANY = "print(gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, np.stack([pose] * 9)).distance[8], bool(late._code))"
 
 
-def run_beside_another(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a script where the working directory has a gjk3d that is not the one that is imported."""
-    other = folder / "elsewhere/gjk3d"
-    other.mkdir(parents=True)
-    (other / "__init__.py").write_text("raise ImportError('another one')\n")
+def run_next_to_other_package(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a working directory that contains another package gjk3d, which must not be imported."""
+    package = folder / "elsewhere/gjk3d"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('another one')\n")
     script = folder / "scripts/ask.py"
     script.parent.mkdir()
     script.write_text(code)
     command, variables = [sys.executable, str(script)], {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=variables, cwd=other.parent)
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=variables, cwd=package.parent)
 
 
 def copy_object(folder: Path) -> tuple[Path, Path]:
-    """Copy the object of this machine into a cache; return its path and that of its description."""
+    """Copy the object of this machine into a cache, and return the paths of the object and of its description."""
     built = store.find()
     path = folder / built.path.name
-    for each in (built.path, built.path.with_suffix(".json")):
-        shutil.copy(each, folder)
+    for file in (built.path, built.path.with_suffix(".json")):
+        shutil.copy(file, folder)
     return path, path.with_suffix(".json")
 
 
 @pytest.mark.parametrize("damage", ["cut off", "without names"])
-def test_one_question_is_answered_at_once_and_many_wait(cold, sources, damage):
-    """A damaged object is built again, as a missing one is built."""
+def test_single_query_does_not_wait_for_build(cold, sources, damage):
+    """A single query does not wait for the build of a missing or damaged object, but a query of many poses does."""
     path, description = copy_object(cold)
     if damage == "cut off":
         path.write_bytes(path.read_bytes()[:5000])
@@ -345,24 +345,24 @@ def test_one_question_is_answered_at_once_and_many_wait(cold, sources, damage):
     assert run(FIRST, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold)).stdout == "2.0 True\n"
 
 
-def test_an_edit_compiles_what_was_edited(cold, tmp_path, sources):
-    """The modification time is put back, as a copy or a hard link would have it; only content may decide."""
+def test_edit_recompiles_only_affected_kernels(cold, tmp_path, sources):
+    """An edit is detected by content, although the modification time is unchanged."""
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     edited = tmp_path / "gjk3d/shapes/polytopes.py"
     before, text = edited.stat(), edited.read_text()
     assert "return (x, y, z)" in text
     edited.write_text(text.replace("return (x, y, z)", "return (z, y, x)"))
     os.utime(edited, ns=(before.st_atime_ns, before.st_mtime_ns))
-    if not (cold / "bitcode").exists():  # what is tested came with its objects
+    if not (cold / "bitcode").exists():  # the tested package is a wheel with objects
         run("import gjk3d; gjk3d.warmup()", PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold))
-    before = {*(cold / "bitcode").glob("*.bc")}  # the oldest may be dropped
+    before = {*(cold / "bitcode").glob("*.bc")}  # the build may delete the oldest
     code = "import gjk3d as gk; assert gk.warmup(); print(gk.Capsule(1, 2).support((0, 0, 1)).tolist())"
-    done = run_beside_another(code, tmp_path, PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold))
+    done = run_next_to_other_package(code, tmp_path, PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold))
     assert done.stdout.startswith("[1.0, 0.0, 1.0]")
     assert 1 <= len({*(cold / "bitcode").glob("*.bc")} - before) <= 2
 
 
-def test_an_edit_optimises_the_group_of_what_was_edited(cold, tmp_path):
+def test_edit_rebuilds_only_its_group(cold, tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     run("import gjk3d; assert gjk3d.warmup()", PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold))
     before = {*(cold / "groups").glob("*.o")}
@@ -375,8 +375,8 @@ def test_an_edit_optimises_the_group_of_what_was_edited(cold, tmp_path):
     assert len({*(cold / "groups").glob("*.o")} - before) == 1
 
 
-def test_types_of_arguments_are_the_same_after_they_were_cached():
-    """NamedTuples that are equal have the same class, not only the same fields."""
+def test_argument_types_round_trip_as_json():
+    """Types read from JSON are equal to the written ones, including the classes of NamedTuples."""
     code = """
 import json
 from gjk3d._kernels import alone, sources
@@ -402,11 +402,12 @@ for kind in (types.Array(types.float64, 1, "A"), types.Array(types.complex128, 1
     assert run(code).stdout.split() == ["True"] * 4
 
 
-def test_a_cached_kernel_whose_types_have_moved_is_compiled_again(tmp_path):
-    """After an update, a NamedTuple of a kernel's arguments may be in another module or have another name."""
+def test_cached_kernel_with_moved_types_is_discarded(tmp_path):
+    """A cached kernel is discarded if a NamedTuple of its arguments has moved or was renamed."""
     from gjk3d._kernels import alone
 
-    calls = [("gjk3d.narrow.gjk:gjk", None), ("gjk3d.bodies.tree_collision:no_axis", ())]  # also without arguments
+    # the second call has no arguments
+    calls = [("gjk3d.narrow.gjk:gjk", None), ("gjk3d.bodies.tree_collision:no_axis", ())]
     made = alone.CompiledKernel("symbol", b"bitcode", calls, "declaration", "", 100, False)
     path = tmp_path / "kernel.o"
     alone.write(path, made)
@@ -419,7 +420,7 @@ def test_a_cached_kernel_whose_types_have_moved_is_compiled_again(tmp_path):
         assert alone.read(path) is None
 
 
-def test_the_builder_prints_its_help_and_builds_nothing(tmp_path):
+def test_builder_help_builds_nothing(tmp_path):
     command = [sys.executable, "-m", "gjk3d._kernels.builder", "--help"]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "GJK3D_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd="/")
@@ -427,7 +428,7 @@ def test_the_builder_prints_its_help_and_builds_nothing(tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
-def test_the_cache_has_no_pickle():
+def test_cache_contains_no_pickle():
     assert gjk3d.warmup()
     contents = [path.read_bytes() for path in files.folder().rglob("*.*") if path.is_file()]
     assert not [content for content in contents if content.startswith(pickle.PROTO)]
@@ -435,7 +436,7 @@ def test_the_cache_has_no_pickle():
 
 @pytest.fixture
 def kernels() -> dict[str, Any]:
-    """Return kernels of two groups by their symbols: three entries, and large, inlined and small kernels."""
+    """Return kernels of two groups by symbol: three entries, and large, inlined and small kernels."""
     from gjk3d._kernels.alone import CompiledKernel
 
     def made(symbol: str, calls: str = "", entry: str = "", size: int = 100, inlined: bool = False) -> CompiledKernel:
@@ -452,7 +453,7 @@ def kernels() -> dict[str, Any]:
     }
 
 
-def test_large_kernels_are_in_one_group_and_small_ones_in_each_that_calls_them(kernels):
+def test_only_small_and_inlined_kernels_are_duplicated(kernels):
     from gjk3d._kernels import builder
 
     first, second = builder.in_groups(kernels, ("", "gjk3d.bodies"))
@@ -473,7 +474,7 @@ def test_large_kernels_are_in_one_group_and_small_ones_in_each_that_calls_them(k
         ("wide", [True, True]),
     ],
 )  # fmt: skip
-def test_an_edited_kernel_changes_the_groups_that_have_it(kernels, edited, changed):
+def test_edited_kernel_changes_its_groups(kernels, edited, changed):
     from gjk3d._kernels import builder
 
     target = builder.Target("x86_64-unknown-linux-gnu", "x86-64")
@@ -485,16 +486,16 @@ def test_an_edited_kernel_changes_the_groups_that_have_it(kernels, edited, chang
     assert [a != b for a, b in zip(hashes(kernels), hashes(after), strict=True)] == changed
 
 
-def test_two_builders_build_once(cold, sources):
+def test_concurrent_builders_build_once(cold, sources):
     command = [sys.executable, "-m", "gjk3d._kernels.builder"]
     environment = {**os.environ, "PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(cold)}
-    both = [subprocess.Popen(command, env=environment) for _ in range(2)]
+    builders = [subprocess.Popen(command, env=environment) for _ in range(2)]
     while not list(cold.glob("*.o")):
-        assert any(one.poll() is None for one in both)
+        assert any(builder.poll() is None for builder in builders)
         time.sleep(0.02)
     (made,) = cold.glob("*.o")
     first = made.stat().st_ino
-    assert [one.wait() for one in both] == [0, 0]
+    assert [builder.wait() for builder in builders] == [0, 0]
     assert made.stat().st_ino == first
 
 
@@ -506,20 +507,22 @@ if child:
 """
 
 
-def test_a_killed_build_leaves_nothing_broken_and_a_fork_goes_on(cold, sources):
+def test_fork_completes_build_after_killed_build(cold, sources):
     environment = {**os.environ, "PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(cold)}
-    one = subprocess.Popen([sys.executable, "-m", "gjk3d._kernels.builder"], env=environment, start_new_session=True)
-    while store_progress(cold) is None:
-        assert one.poll() is None
+    builder = subprocess.Popen(
+        [sys.executable, "-m", "gjk3d._kernels.builder"], env=environment, start_new_session=True
+    )
+    while read_progress(cold) is None:
+        assert builder.poll() is None
         time.sleep(0.01)
-    os.killpg(one.pid, signal.SIGKILL)
-    one.wait()
+    os.killpg(builder.pid, signal.SIGKILL)
+    builder.wait()
     assert not list(cold.glob("*.o"))
     done = run(FIRST + "sys.stdout.flush()\n" + FORK + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 True"]
 
 
-def store_progress(folder: Path) -> str | None:
+def read_progress(folder: Path) -> str | None:
     try:
         return (folder / "build.progress").read_text()
     except OSError:
@@ -527,64 +530,64 @@ def store_progress(folder: Path) -> str | None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_killed_builder_takes_its_workers_along(tmp_path, sources):
-    """Without bitcode from before, so that the workers are at work."""
+def test_workers_end_with_killed_builder(tmp_path, sources):
+    """The workers of a killed builder end. The cache has no earlier bitcode, so the workers are busy."""
     environment = {**os.environ, "PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(tmp_path)}
     if list(Path(sources).rglob("*.bitcode")):
         pytest.skip("all is linked in one process")
-    one = subprocess.Popen([sys.executable, "-m", "gjk3d._kernels.builder"], env=environment)
-    while store_progress(tmp_path) is None:
-        assert one.poll() is None
+    builder = subprocess.Popen([sys.executable, "-m", "gjk3d._kernels.builder"], env=environment)
+    while read_progress(tmp_path) is None:
+        assert builder.poll() is None
         time.sleep(0.01)
-    workers = _children(one.pid)
+    workers = children_of(builder.pid)
     assert workers
-    one.kill()
-    one.wait()
+    builder.kill()
+    builder.wait()
     begun = time.monotonic()
-    while any(map(_runs, workers)):
+    while any(map(is_running, workers)):
         assert time.monotonic() - begun < 60.0
         time.sleep(0.05)
 
 
-def _children(pid: int) -> list[int]:
-    found = []
+def children_of(pid: int) -> list[int]:
+    children = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
-                found.append(int(path.parent.name))
-        except OSError:  # it ended meanwhile
+                children.append(int(path.parent.name))
+        except OSError:  # the process has ended
             pass
-    return found
+    return children
 
 
-def _runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
-def test_while_one_process_builds_others_start_no_builder(cold, sources):
+def test_no_builder_starts_while_another_builds(cold, sources):
     code = FIRST + "print(late._builder is None, gk._kernels.store.is_building())"
     shutil.rmtree(cold)
     environment = {"PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(cold)}
     holder = (
         "import time\nfrom gjk3d._kernels import store\nwith store.lock(): print('held', flush=True); time.sleep(60)"
     )
-    one = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", holder], env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True
     )
-    assert one.stdout is not None
-    assert one.stdout.readline() == "held\n"
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
     done = run(code, **environment)
     assert done.stdout.splitlines() == ["2.0 False", "True True"]
-    one.kill()
-    one.wait()
+    process.kill()
+    process.wait()
     assert run(code, **environment).stdout.splitlines() == ["2.0 False", "False False"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows asks no home")
-def test_a_user_without_a_home_is_told_what_to_set(sources):
+def test_missing_home_prints_the_variable_to_set(sources):
     code = "from pathlib import Path\ndef home(): raise RuntimeError('Could not determine home directory.')\n"
     environment = dict.fromkeys(("XDG_CACHE_HOME", "GJK3D_CACHE_DIR"), "")
     done = run(code + "Path.home = home\n" + FIRST + MANY, PYTHONPATH=sources, **environment)
@@ -593,14 +596,14 @@ def test_a_user_without_a_home_is_told_what_to_set(sources):
 
 
 @pytest.mark.parametrize("place", ["/dev/null/x", "/proc/x", "/nowhere/x"])
-def test_a_place_that_cannot_be_written_is_seen(place):
+def test_unwritable_folder_is_detected(place):
     if place == "/nowhere/x" and os.access("/", os.W_OK):
         pytest.skip("this user may write anywhere")
     assert not store._can_write(Path(place))
     assert store._can_write(Path.cwd() / "not yet" / "there") == os.access(Path.cwd(), os.W_OK)
 
 
-def test_single_questions_say_once_that_they_stay_interpreted(tmp_path, sources):
+def test_single_queries_warn_once_if_they_stay_interpreted(tmp_path, sources):
     (tmp_path / "file").write_text("no folder")
     code = """
 import time
@@ -613,7 +616,7 @@ ask(), ask(), ask()
     assert "GJK3D_CACHE_DIR" in done.stderr
 
 
-def test_where_nothing_can_be_written_all_is_interpreted(tmp_path, sources):
+def test_queries_are_interpreted_without_writable_cache(tmp_path, sources):
     (tmp_path / "file").write_text("no folder")
     done = run(FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path / "file" / "cache"))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
@@ -622,8 +625,8 @@ def test_where_nothing_can_be_written_all_is_interpreted(tmp_path, sources):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of files here")
-def test_where_the_disk_is_full_all_is_interpreted(tmp_path, sources):
-    """The system refuses every write into a file, as it does on a full disk."""
+def test_queries_are_interpreted_on_a_full_disk(tmp_path, sources):
+    """A file size limit of zero makes every write fail, as on a full disk."""
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n" + FIRST + MANY
     done = run(code, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path / "cache"))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
@@ -640,13 +643,13 @@ sys.modules["numba"] = None
 """
 
 
-def test_without_numba_and_without_machine_code_it_says_what_to_install(tmp_path, sources):
+def test_missing_numba_prints_the_cure(tmp_path, sources):
     done = run(NO_NUMBA + FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
     assert 'pip install "gjk3d[build]"' in done.stderr
 
 
-def test_without_numba_a_users_function_is_called_as_it_is():
+def test_user_function_stays_interpreted_without_numba():
     code = (
         NO_NUMBA
         + """
@@ -658,7 +661,7 @@ print(ball.compiled, round(gk.distance(ball, gk.Point((0, 0, 3))).distance, 9))
     assert run(code).stdout == "False 2.0\n"
 
 
-def test_a_stale_object_is_not_used(cold, tmp_path):
+def test_outdated_object_is_not_used(cold, tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     copy_object(cold)
     assert run(FIRST, PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold)).stdout == "2.0 True\n"
@@ -673,7 +676,7 @@ def test_a_stale_object_is_not_used(cold, tmp_path):
     assert done.stdout == "2.0 False\n"
 
 
-def test_an_object_that_answers_wrongly_is_not_used(cold):
+def test_object_with_wrong_results_is_not_used(cold):
     code = "from gjk3d._kernels import late; late._misses = lambda code: 'planted';" + FIRST.lstrip() + MANY
     done = run("import gjk3d._kernels.store;" + code, GJK3D_CACHE_DIR=str(files.folder()))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
@@ -681,7 +684,7 @@ def test_an_object_that_answers_wrongly_is_not_used(cold):
     assert "GJK3D_KERNELS=jit" in done.stderr
 
 
-def test_a_wrong_answer_is_seen_when_the_object_is_loaded():
+def test_self_check_of_object_detects_wrong_result():
     from gjk3d._kernels import late
 
     def wrong(matrices, rows):
@@ -693,9 +696,9 @@ def test_a_wrong_answer_is_seen_when_the_object_is_loaded():
     assert late._misses(late._code) == ""
 
 
-def test_numbers_of_an_array_are_known_whatever_numpy_makes_of_its_alias():
-    """numpy 2.5 made `NDArray` an alias of its own, which has other arguments than the ndarray that it stands for."""
-    told = run(
+def test_array_aliases_have_numba_types_in_numpy_2_5():
+    """The types of array aliases are correct for numpy 2.5, whose alias `NDArray` has other arguments than ndarray."""
+    done = run(
         "import types\nimport numpy.typing as npt\n"
         "class NDArray:\n    def __class_getitem__(cls, item): return types.GenericAlias(cls, item)\n"
         "npt.NDArray = NDArray\n"
@@ -703,4 +706,4 @@ def test_numbers_of_an_array_are_known_whatever_numpy_makes_of_its_alias():
         "assert typing.get_args(ours.Array) == (ours.np.float64,)\n"
         "for each in (ours.Array2, ours.Ints1, ours.Bools2):\n    print(numba_type(each))"
     )
-    assert told.stdout.splitlines() == ["array(float64, 2d, C)", "array(int64, 1d, C)", "array(bool, 2d, C)"]
+    assert done.stdout.splitlines() == ["array(float64, 2d, C)", "array(int64, 1d, C)", "array(bool, 2d, C)"]

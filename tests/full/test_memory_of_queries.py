@@ -1,4 +1,4 @@
-"""Public queries of shapes with 50 000 vertices take less than 500 MB, the structures that they cache included."""
+"""Peak memory of public queries of shapes with 50 000 vertices, including the structures that they cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import gjk3d as gk
 
 COUNT = 50_000
-MOST = 500e6  #: bytes above the inputs
+MAX_BYTES = 500e6  #: bytes, in addition to the inputs
 NEAR, FAR = naive.pose(translation=(1.2, 0.3, 0.2)), naive.pose(translation=(3.0, 0.3, 0.2))
 BOX = gk.Box((1, 1, 1))
 SMALL = gk.Mesh(*BOX.surface())
@@ -26,26 +26,29 @@ pytestmark = [
 ]
 
 
-def taken(name):
-    """Read a size of this process in bytes."""
+def memory_size(name):
+    """Return a memory size of this process in bytes, from ``/proc/self/status``."""
     return 1024 * int(re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text()).group(1))
 
 
 def peak_of(query):
-    """Return how many bytes a query takes at its peak; a request of gigabytes fails instead of filling the machine."""
+    """Return the peak memory of a query in bytes.
+
+    The address space is limited, so that a query that requests gigabytes fails.
+    """
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
-    before, (soft, hard) = taken("VmRSS"), resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (taken("VmSize") + 4 * 2**30, hard))
+    before, (soft, hard) = memory_size("VmRSS"), resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_size("VmSize") + 4 * 2**30, hard))
     try:
         query()
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-    return taken("VmHWM") - before
+    return memory_size("VmHWM") - before
 
 
 def bumpy_ball(rows=224):
-    """A closed mesh of about 50 000 vertices that is not convex."""
+    """Return a closed, non-convex mesh of about 50 000 vertices."""
     t, u = np.linspace(0, np.pi, rows + 1)[1:-1], np.linspace(0, 2 * np.pi, rows, endpoint=False)
     t, u = np.meshgrid(t, u, indexing="ij")
     r = 1 + 0.1 * np.sin(7 * t) * np.sin(5 * u)
@@ -141,7 +144,7 @@ QUERIES = {
     "mesh": {**EVERY, **BOUNDED, **CLOSED, **MESHES},
     "open mesh": {**EVERY, **BOUNDED, **MESHES},
     "height field": EVERY,
-    # the exact judge of `verify` needs minutes for it, but no memory
+    # the exact arithmetic of `verify` would take minutes for this shape, but little memory
     "height field with a bottom": {**{name: EVERY[name] for name in EVERY if name != "verify"}, **BOUNDED},
 }  # fmt: skip
 
@@ -151,4 +154,4 @@ def test_queries_stay_within_500_megabytes(kind):
     shape = SHAPES[kind]()
     queries = QUERIES.get(kind, {**EVERY, **BOUNDED})
     peaks = {name: peak_of(lambda query=query: query(shape)) for name, query in queries.items()}
-    assert {name: peak for name, peak in peaks.items() if peak > MOST} == {}
+    assert {name: peak for name, peak in peaks.items() if peak > MAX_BYTES} == {}

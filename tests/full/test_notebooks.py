@@ -1,4 +1,4 @@
-"""Notebooks run as a user would run them, what they show has words, and the frames in them turn in a browser."""
+"""Notebooks: example notebooks run, outputs have alternative texts, and their interactive pages work in a browser."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Browser, program
+from message_checks import assert_names
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import read
 from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError
@@ -27,7 +27,7 @@ from gjk3d.viz.drawing import Drawing
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 LIMIT = 1_000_000
-#: the unit of lengths in each notebook; the lesson's numbers have none
+#: the units of lengths in each notebook; the lengths of the lesson have no unit
 UNITS = {"from-2d-tutorials-to-3d": set(), "meshes": {"mm"}, "robot": {"m"}}
 
 KINDS = {
@@ -69,7 +69,7 @@ assembly = gk.clash.Assembly.of({{"ball": gk.Mesh(*ball[:2]), "crate": gk.Mesh(*
 
 
 def run(cells: list[str], folder: Path) -> list[list]:
-    """Run cells in a kernel of their own; return the outputs of each."""
+    """Run cells in a new kernel, and return the outputs of each cell."""
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
     client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}})
     client.execute()
@@ -78,7 +78,7 @@ def run(cells: list[str], folder: Path) -> list[list]:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """Return what each kind shows, by its name, and what the kernel left in its folder."""
+    """Return the outputs of each kind by name, and the files that the kernel wrote to its folder."""
     folder = tmp_path_factory.mktemp("notebook")
     outputs = run([START, *KINDS.values()], folder)
     assert outputs[0] == []
@@ -86,7 +86,7 @@ def shown(tmp_path_factory):
 
 
 def check(output) -> None:
-    """Check one output that has a picture."""
+    """Check the size, picture, alternative text and page of an output."""
     data = output.data
     assert sum(len(part) for part in data.values()) < LIMIT
     with Image.open(io.BytesIO(base64.b64decode(data["image/png"]))) as image:
@@ -100,7 +100,7 @@ def check(output) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name not in ("no picture", "too many", "a window", "show")])
-def test_each_kind_shows_itself(shown, name):
+def test_each_kind_displays_picture_and_page(shown, name):
     (output,) = shown[0][name]
     assert set(output.data) == {"text/plain", "image/png", "text/html"}
     check(output)
@@ -114,30 +114,30 @@ def test_text_is_the_repr(shown):
     assert_names(outputs["show of a list"][0].data["text/plain"], "ball", "crate")
 
 
-def test_what_has_no_picture_shows_text(shown):
+def test_objects_without_picture_display_text(shown):
     for name in ("no picture", "too many"):
         (output,) = shown[0][name]
         assert set(output.data) == {"text/plain"}
 
 
-def test_show_displays_each_time_and_nothing_writes_a_file(shown):
+def test_show_displays_every_call_and_writes_no_file(shown):
     outputs, files = shown
     first, second = outputs["show"]
     assert re.match(r"A ball\b.*\bSphere\b", first.metadata["image/png"]["alt"])
     assert second.data["text/plain"] == repr(gk.Sphere(2))
-    for each in (first, second):
-        check(each)
+    for output in (first, second):
+        check(output)
     (window,) = outputs["a window"]
     assert set(window.data) == {"text/plain", "image/png"}
     assert files == []
 
 
-def test_words_of_an_answer_are_its_alternative(shown):
+def test_alternative_text_of_result_is_its_description(shown):
     (output,) = shown[0]["an answer"]
     assert_names(output.metadata["image/png"]["alt"], "by 1.5", "distance 1.5", "A box", "B point", "normal")
 
 
-def test_a_terminal_gets_text(monkeypatch):
+def test_terminal_displays_text(monkeypatch):
     class Shell:
         class display_formatter:
             active_types = ("text/plain",)
@@ -147,13 +147,13 @@ def test_a_terminal_gets_text(monkeypatch):
     assert gk.Box((1, 1, 1))._repr_mimebundle_() == ({}, {})
 
 
-def test_without_pyvista_there_is_text(monkeypatch):
+def test_text_is_displayed_without_pyvista(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyvista", None)
     data, _ = gk.Box((1, 1, 1))._repr_mimebundle_()
     assert data == {"text/plain": repr(gk.Box((1, 1, 1)))}
 
 
-def test_without_opengl_there_is_the_page(monkeypatch):
+def test_page_is_displayed_without_opengl(monkeypatch):
     def refuse():
         raise RenderingUnavailableError("none")
 
@@ -163,7 +163,7 @@ def test_without_opengl_there_is_the_page(monkeypatch):
     assert "<iframe" in data["text/html"]
 
 
-def test_a_page_that_is_too_large_is_left_out():
+def test_too_large_page_is_omitted():
     rng = np.random.default_rng(1)
     drawing = Drawing(words=["Noise"])
     drawing.body(rng.normal(size=(60_000, 3)), rng.integers(0, 60_000, (60_000, 3)), "#E69F00", look="model")
@@ -177,7 +177,7 @@ def test_a_page_that_is_too_large_is_left_out():
 
 
 @pytest.mark.parametrize(("size", "shown"), [((400, 800), (400, 800)), ((1600, 400), (800, 200)), (None, (800, 600))])
-def test_a_still_has_the_size_of_the_picture_and_at_most_the_width_of_a_notebook(size, shown):
+def test_still_has_requested_size_up_to_notebook_width(size, shown):
     from gjk3d.viz.kinds import drawing_of
     from gjk3d.viz.page import write_drawing
     from gjk3d.viz.picture import figure_of
@@ -189,7 +189,7 @@ def test_a_still_has_the_size_of_the_picture_and_at_most_the_width_of_a_notebook
     assert f"max-width:{shown[0]}px" in data["text/html"]
 
 
-def test_words_do_no_harm():
+def test_markup_in_alternative_text_is_escaped():
     evil = '</iframe></title>"><script>alert(1)</script>{packed}'
     text = picture._html(evil, Image.new("RGB", (8, 6)), ("", [0]))
     assert "<script" not in text
@@ -198,16 +198,16 @@ def test_words_do_no_harm():
     assert "<script>alert" not in html.unescape(frame[1])
 
 
-def test_a_still_keeps_the_colour_of_a_small_arrow(tmp_path):
+def test_still_keeps_the_color_of_a_small_arrow(tmp_path):
     at = gk.Motion(None, (0.9, 0, 0)).at(1)
-    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, at)
-    data, _ = found._repr_mimebundle_()
+    result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, at)
+    data, _ = result._repr_mimebundle_()
     with Image.open(io.BytesIO(base64.b64decode(data["image/png"]))) as image:
         pixels = np.asarray(image.convert("RGB")).astype(int)
-    assert (np.abs(pixels - (213, 94, 0)).max(axis=-1) < 25).sum() > 20  # the way out, and its chip
+    assert (np.abs(pixels - (213, 94, 0)).max(axis=-1) < 25).sum() > 20  # the arrow and its legend entry
 
 
-def test_a_mistake_is_told():
+def test_invalid_argument_in_a_cell_raises():
     with pytest.raises(CellExecutionError, match="'nope'"):
         run(["import gjk3d as gk\ngk.viz.show(gk.Box((1, 1, 1)), nope=1)"], ROOT)
 
@@ -231,16 +231,16 @@ def test_example_notebooks_run(file):
                 pictures += 1
                 turning += "<iframe" in output.data["text/html"]
                 units |= set(re.findall(r"\d (mm|m)\b", output.metadata["image/png"]["alt"]))
-    assert units == UNITS[file.stem]  # one unit in all of a notebook, or none
+    assert units == UNITS[file.stem]  # all outputs of a notebook use the same unit
     assert pictures >= turning >= 2
 
 
-def test_there_is_a_notebook_at_each_door():
+def test_example_notebooks_are_complete():
     assert [file.stem for file in NOTEBOOKS] == sorted(UNITS)
 
 
 @pytest.mark.parametrize("name", ["an answer", "a scene", "a report", "an explanation", "a path"])
-def test_a_frame_turns_in_a_browser(shown, name, tmp_path):
+def test_page_is_interactive_in_a_browser(shown, name, tmp_path):
     if program() is None:
         pytest.fail("this test looks at outputs in Chromium, which is not on PATH: apt-get install chromium")
     (output,) = shown[0][name]
@@ -255,12 +255,12 @@ def test_a_frame_turns_in_a_browser(shown, name, tmp_path):
         assert browser.evaluate("document.querySelector('img').naturalWidth") >= 480
         still = browser.picture("img")
         limit = time.monotonic() + 60
-        while np.abs(browser.picture("img") - still).mean() < 0.5:  # the page is drawn over the still
+        while np.abs(browser.picture("img") - still).mean() < 0.5:  # until the page covers the still
             assert time.monotonic() < limit, "the page never came"
-            browser.click("iframe")  # a frame that has not been painted takes none
+            browser.click("iframe")  # an unpainted frame ignores clicks, so repeat
             time.sleep(1.0)
         assert browser.picture("img").std() > 5
-        if name == "a path":  # it plays
+        if name == "a path":  # the animation plays
             before, limit = browser.picture("img"), time.monotonic() + 60
             while np.abs(browser.picture("img") - before).max() < 50:
                 assert time.monotonic() < limit, "the motion stands still"

@@ -1,4 +1,4 @@
-"""The reference that pdoc makes has every public name, and no link in it leads nowhere."""
+"""The API reference that pdoc writes contains every public name, and its links are valid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODULES = ["gjk3d", *(f"gjk3d.{name}" for name in ("clash", "compat", "errors", 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    """Run the command of the README, into a folder of this test."""
+    """Run the command of the README with a temporary output folder, and return the folder."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     command = re.search(r"^GJK3D_BUILTINS=0 python (-m pdoc(?:.*\\\n)*.*)$", readme, re.MULTILINE)
     words = shlex.split(command[1].replace("\\\n", " "))
@@ -39,7 +39,7 @@ def site(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site) -> dict[Path, str]:
-    """Return the text of each page, without its scripts."""
+    """Return the HTML text of each page, without its scripts."""
     files = sorted(site.rglob("*.html"))
     return {file: re.sub(r"<script.*?</script>", "", file.read_text("utf-8"), flags=re.DOTALL) for file in files}
 
@@ -49,46 +49,47 @@ def anchors(page: str) -> set[str]:
 
 
 def public_names(module) -> set[str]:
-    """Return the names of a module and of what its classes have, own or inherited from gjk3d."""
+    """Return the public names of a module and of the members of its classes, including those inherited within gjk3d."""
     names = getattr(module, "__all__", None) or [name for name in vars(module) if isinstance(vars(module)[name], type)]
-    found = set()
+    public = set()
     for name in names:
-        thing = getattr(module, name)
-        if inspect.ismodule(thing):
-            continue  # has a page of its own
-        found.add(name)
-        bases = [each for each in getattr(thing, "__mro__", ()) if each.__module__.startswith("gjk3d")]
-        found |= {f"{name}.{key}" for each in bases for key, value in vars(each).items() if documented(key, value)}
-    return found
+        member = getattr(module, name)
+        if inspect.ismodule(member):
+            continue  # a module has a separate page
+        public.add(name)
+        bases = [base for base in getattr(member, "__mro__", ()) if base.__module__.startswith("gjk3d")]
+        public |= {f"{name}.{key}" for base in bases for key, value in vars(base).items() if documented(key, value)}
+    return public
 
 
 def documented(key: str, value: object) -> bool:
+    """Return whether a member is a public function or property."""
     return not key.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_public_name_is_there(name, site, pages):
+def test_page_has_every_public_name(name, site, pages):
     page = pages[site / f"{name.replace('.', '/')}.html"]
     wanted = public_names(importlib.import_module(name))
     assert len(wanted) >= 2
     assert wanted - anchors(page) == set()
 
 
-def test_every_module_of_the_package_has_a_page():
+def test_every_module_has_a_page():
     assert {f"gjk3d.{name}" for name in gjk3d.__all__ if inspect.ismodule(getattr(gjk3d, name))} == set(MODULES[1:])
 
 
-def test_every_link_leads_somewhere(pages):
-    found = {file: anchors(page) for file, page in pages.items()}
+def test_every_link_has_a_target(pages):
+    targets = {file: anchors(page) for file, page in pages.items()}
     broken, followed = [], 0
     for file, page in pages.items():
         for link in map(unescape, re.findall(r'\bhref="([^"]+)"', page)):
             if re.match(r"[a-z]+:", link):
-                continue  # elsewhere
+                continue  # external link
             path, _, anchor = link.partition("#")
             target = (file.parent / path).resolve() if path else file
             followed += 1
-            if target not in found or (anchor and anchor not in found[target]):
+            if target not in targets or (anchor and anchor not in targets[target]):
                 broken.append(f"{file.name}: {link}")
     assert broken == []
     assert followed > 500

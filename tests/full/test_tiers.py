@@ -1,4 +1,4 @@
-"""The tiers of the tests: what the quick tier leaves out, and which skips and missing packages fail a run."""
+"""The tiers of the tests, and the skips and missing packages that fail a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from tests import conftest
 
@@ -26,7 +26,7 @@ def test_costly():
 
 @pytest.fixture
 def run(tmp_path):
-    """Return a function that runs the tests above with these options, and returns the exit status and the output."""
+    """Return a function that runs the tests above with options, and returns the exit status and the output."""
 
     def call(*options: str) -> tuple[int, str]:
         (tmp_path / "test_two.py").write_text(TESTS)
@@ -40,20 +40,20 @@ def run(tmp_path):
     return call
 
 
-def test_the_quick_tier_leaves_out_what_is_marked(run):
+def test_quick_tier_deselects_full_tests(run):
     status, out = run()
     assert status == pytest.ExitCode.OK
     assert_names(out, "1 passed", "1 deselected", "--full")
 
 
 @pytest.mark.parametrize(("listed", "status"), [("no graphics card", 0), ("no graphics cards", 1)])
-def test_a_skip_that_is_not_listed_fails(run, tmp_path, listed, status):
+def test_unlisted_skip_fails_the_run(run, tmp_path, listed, status):
     (tmp_path / "skips").write_text(f"{listed}\n")
     assert run("--full", "--skips", str(tmp_path / "skips"))[0] == status
     assert run("--full", "-n", "1", "--skips", str(tmp_path / "skips"))[0] == status
 
 
-def test_missing_requirements_are_named_with_their_cure(monkeypatch):
+def test_missing_requirements_are_listed_with_cures(monkeypatch):
     assert conftest.missing_requirements() == []
     monkeypatch.setattr(conftest, "_is_installed", lambda requirement: requirement.name not in ("coal", "dask"))
     monkeypatch.setattr(conftest, "BROWSERS", ())
@@ -62,18 +62,18 @@ def test_missing_requirements_are_named_with_their_cure(monkeypatch):
     assert_names(missing, "coal", "dask", ".[test]", "apt-get install chromium", "apt-get install libegl1")
 
 
-def test_other_versions_are_missing():
+def test_requirement_of_another_version_is_missing():
     assert conftest._is_installed(conftest.Requirement("pytest>=8"))
     assert not conftest._is_installed(conftest.Requirement("pytest>=999"))
 
 
-def test_a_file_of_skips_that_is_missing_is_named_before_the_run(run):
+def test_missing_file_of_skips_is_a_usage_error(run):
     status, out = run("--skips", "nowhere")
     assert status == pytest.ExitCode.USAGE_ERROR
     assert_names(out, "--skips nowhere")
 
 
-def test_a_selection_of_the_full_tier_says_how_to_run_it(run):
+def test_selection_of_full_tests_prints_the_option(run):
     status, out = run("-k", "costly")
     assert status == pytest.ExitCode.NO_TESTS_COLLECTED
     assert_names(out, "Add --full")

@@ -1,4 +1,7 @@
-"""A hull without doubt is, bit for bit, the one that all care makes of it; and it is what its definition says."""
+"""The fast path for convex hulls of unambiguous points.
+
+Its results have the same bits as those of the slow path, and they satisfy the definition of a hull.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d._kernels.decorators import compiled
-from gjk3d.geometry import hull_facets as short_way
+from gjk3d.geometry import hull_facets as fast_path
 from gjk3d.geometry import hulls
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
 KINDS = ["normal", "integers", "sphere", "thin", "far", "inside", "twins", "prism", "box", "line"]
 
 
-def some(kind, seed, count):
+def points_of_kind(kind, seed, count):
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((count, 3)) * rng.uniform(0.2, 2.0, 3)
     if kind == "integers":
@@ -56,12 +59,12 @@ def content(hull):
 
 
 def clear_hull(points):
-    return short_way.clear_hull(points)[0]
+    return fast_path.clear_hull(points)[0]
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.integers(1, 60) | st.sampled_from([290, 700, 3000]))
-def test_the_short_way_gives_the_bits_of_the_long_one(kind, seed, count):
-    points = some(kind, seed, count)
+def test_fast_path_has_bits_of_slow_path(kind, seed, count):
+    points = points_of_kind(kind, seed, count)
     short = hulls.build_hull(points)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hulls, "clear_hull", lambda _: (None, None))
@@ -71,7 +74,7 @@ def test_the_short_way_gives_the_bits_of_the_long_one(kind, seed, count):
     assert content(again) == content(long)
 
 
-def test_what_is_usual_goes_the_short_way():
+def test_usual_points_take_fast_path():
     rng = np.random.default_rng(2)
     for count in (4, 8, 40, *((1024, 1025, 20000) if compiled() else (256,))):
         points = rng.standard_normal((count, 3))
@@ -81,28 +84,28 @@ def test_what_is_usual_goes_the_short_way():
 
 
 @pytest.mark.parametrize("count", [100, 300])
-def test_of_the_same_points_qhull_is_asked_once(count, monkeypatch):
-    asked, ask = [], scipy.spatial.ConvexHull
+def test_qhull_runs_once_per_set_of_points(count, monkeypatch):
+    calls, original = [], scipy.spatial.ConvexHull
 
-    def counted(points, **given):
-        asked.append(points.tobytes())
-        return ask(points, **given)
+    def counted(points, **options):
+        calls.append(points.tobytes())
+        return original(points, **options)
 
     monkeypatch.setattr(scipy.spatial, "ConvexHull", counted)
-    points = some("prism", 1, count)
+    points = points_of_kind("prism", 1, count)
     points = np.concatenate([points, points[:count].mean(axis=0)[None]])
-    assert clear_hull(points) is None  # the middle of a flat cap may be a corner or not
-    asked.clear()
+    assert clear_hull(points) is None  # rounding decides whether the centre of a flat cap is a vertex
+    calls.clear()
     hulls.build_hull(points)
-    assert len(asked) == len(set(asked)) > 0
+    assert len(calls) == len(set(calls)) > 0
 
 
 @pytest.mark.parametrize("kind", ["line", "twins", "thin"])
-def test_what_is_in_doubt_does_not(kind):
-    assert all(clear_hull(some(kind, 1 + 3 * seed, 3)) is None for seed in range(20))
+def test_ambiguous_points_do_not_take_fast_path(kind):
+    assert all(clear_hull(points_of_kind(kind, 1 + 3 * seed, 3)) is None for seed in range(20))
     few = np.random.default_rng(1).standard_normal((1025, 3))
     assert clear_hull(few[:3]) is None
-    assert clear_hull(np.concatenate([few, few])) is None  # as in files that repeat each corner
+    assert clear_hull(np.concatenate([few, few])) is None  # as in files that repeat the corners of each triangle
     assert clear_hull(few * (1, 1, 1e-3) @ TURN.T) is None
     edge = few[scipy.spatial.ConvexHull(few).simplices[0, :2]]
     assert clear_hull(np.concatenate([few, edge.mean(axis=0)[None]])) is None
@@ -113,8 +116,8 @@ def test_what_is_in_doubt_does_not(kind):
 
 
 @given(st.sampled_from(["normal", "sphere", "inside", "far"]), st.integers(0, 2**32), st.integers(4, 16))
-def test_no_point_is_outside_of_any_face_in_rationals(kind, seed, count):
-    points = some(kind, seed, count)
+def test_no_point_is_outside_a_face_in_rationals(kind, seed, count):
+    points = points_of_kind(kind, seed, count)
     clear = clear_hull(points)
     if clear is None:
         return

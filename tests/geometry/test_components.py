@@ -1,4 +1,4 @@
-"""The components of a graph are those that a search from each node finds."""
+"""Connected components of graphs, compared with a search from each node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from gjk3d.geometry.polygon import connected
 
 
-def searched(one, other, count):
+def searched(starts, ends, count):
+    """Return the component of each node, from a depth-first search."""
     label = [-1] * count
     for start in range(count):
         todo = [start] if label[start] < 0 else []
@@ -17,18 +18,18 @@ def searched(one, other, count):
         while todo:
             node = todo.pop()
             label[node] = number
-            ends = [b if a == node else a for a, b in zip(one, other, strict=True) if node in (a, b)]
-            todo += [end for end in ends if label[end] < 0]
+            neighbors = [b if a == node else a for a, b in zip(starts, ends, strict=True) if node in (a, b)]
+            todo += [end for end in neighbors if label[end] < 0]
     return label
 
 
 @given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))))
-def test_components_are_those_of_a_search(graph):
+def test_components_equal_those_of_a_search(graph):
     count, pairs = graph
-    one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    assert connected(one, other, count).tolist() == searched(one.tolist(), other.tolist(), count)
+    starts, ends = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    assert connected(starts, ends, count).tolist() == searched(starts.tolist(), ends.tolist(), count)
 
 
-def test_a_long_chain_is_one():
+def test_long_chain_is_one_component():
     order = np.random.default_rng(4).permutation(100_000)
     assert not connected(order[1:], order[:-1], len(order)).any()

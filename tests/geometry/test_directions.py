@@ -1,4 +1,4 @@
-"""A table of directions finds what scanning all points finds, to the last bit."""
+"""Look-ups in a table of directions return the same points as a scan of all points, to the last bit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CLOUDS = {
 
 
 def directions(rng, hull, count):
-    """Random ones, face normals, normals of edges, edges, axes, sides of squares, all with little nudges."""
+    """Return random directions, and face normals, edges, axes and borders of cells with and without small errors."""
     corners = hull.vertices[hull.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -57,19 +57,19 @@ def directions(rng, hull, count):
 
 
 def scanned(points, d):
-    """Return the first point that is farthest along each direction: x, y and z added in this order."""
+    """Return the first of the farthest points along each direction. The order of summation is x, y, z."""
     return points[[(points[:, 0] * x + points[:, 1] * y + points[:, 2] * z).argmax() for x, y, z in d]]
 
 
 def looked_up(points, d):
     table = direction_table(points)
     f = np.concatenate([points.T.ravel(), points[table.entries].ravel()])
-    return np.array([look_up(table.nodes, f, len(points), table.grid, tuple(each)) for each in d.tolist()]), table
+    return np.array([look_up(table.nodes, f, len(points), table.grid, tuple(row)) for row in d.tolist()]), table
 
 
 @pytest.mark.many
 @pytest.mark.parametrize("name", CLOUDS)
-def test_looking_up_is_scanning(name, rng):
+def test_lookup_equals_scan(name, rng):
     hull = gk.ConvexHull(CLOUDS[name])
     ints, floats = hull._packed
     assert ints[layout.PARTS] > 0, "has a table"
@@ -85,21 +85,21 @@ def test_looking_up_is_scanning(name, rng):
     arrays.arrays(float, st.tuples(st.integers(1, 60), st.just(3)), elements=st.floats(-4, 4, width=16)),
     arrays.arrays(float, (20, 3), elements=st.floats(-1, 1, width=16)),
 )
-def test_any_points_may_be_looked_up(points, d):
-    found, _ = looked_up(points, d)
-    assert np.array_equal(found, scanned(points, d))
+def test_lookup_equals_scan_for_any_points(points, d):
+    result, _ = looked_up(points, d)
+    assert np.array_equal(result, scanned(points, d))
 
 
-def test_what_is_no_direction_is_scanned():
+def test_invalid_directions_are_scanned():
     d = np.array([[0, 0, 0], [np.nan, 1, 0], [1, np.nan, np.nan], [5e-324, 0, 0], [1e300, 2e300, -1e299]])
     with np.errstate(all="ignore"):
-        found, _ = looked_up(CLOUDS["egg"], d)
-    assert np.array_equal(found[[0, 3, 4]], scanned(CLOUDS["egg"], d[[0, 3, 4]]))
-    assert np.isin(found, CLOUDS["egg"]).all()
+        result, _ = looked_up(CLOUDS["egg"], d)
+    assert np.array_equal(result[[0, 3, 4]], scanned(CLOUDS["egg"], d[[0, 3, 4]]))
+    assert np.isin(result, CLOUDS["egg"]).all()
 
 
 @pytest.mark.parametrize("name", CLOUDS)
-def test_a_table_is_not_large(name):
+def test_table_size_is_bounded(name):
     points = np.asarray(CLOUDS[name])
     table = direction_table(points - points.mean(axis=0))
     codes = ~table.nodes[table.nodes < 0]
@@ -120,7 +120,7 @@ def test_small_hulls_are_scanned(rng):
     assert gk.ConvexHull(naive.unit_vectors(rng, 40))._packed[0][layout.PARTS] == 0
 
 
-def test_cells_are_on_a_cube():
+def test_cell_directions_are_on_a_cube():
     middles = cell_directions(7)
     assert middles.shape == (294, 3)
     assert (np.abs(middles).max(axis=1) == 1.0).all()

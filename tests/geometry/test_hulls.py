@@ -1,4 +1,4 @@
-"""build_hull on every kind of point set: support, vertices, closed faces, measures."""
+"""build_hull of all kinds of point sets: support, vertices, closed faces and measures."""
 
 import itertools
 import subprocess
@@ -20,7 +20,7 @@ THIN = [1e-16, 1e-15, 1e-14, 1e-13, 1.2e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8]
 
 
 def grid(count, extents=(1.0, 1.0, 1.0)):
-    """A box full of points, most of them inside its faces and edges."""
+    """Return a grid of points in a box, few of which are corners."""
     line = np.linspace(-0.5, 0.5, count)
     return np.array(list(itertools.product(line, repeat=3))) * extents
 
@@ -38,7 +38,7 @@ def face_normals(hull):
 
 
 def excess(points, hull, count=3000):
-    """Largest h_points - h_vertices over random directions, axes and face normals."""
+    """Return the largest h_points - h_vertices over random directions, axes and face normals."""
     directions = np.concatenate([np.random.default_rng(5).standard_normal((count, 3)), np.eye(3), -np.eye(3)])
     if len(hull.faces):
         normals = face_normals(hull)
@@ -53,7 +53,7 @@ def excess(points, hull, count=3000):
 
 
 def check(points, slack=0.0):
-    """Everything that must hold of every hull; slack is a thickness that may be ignored."""
+    """Check the properties of every hull and return it. ``slack`` is a thickness that may be ignored."""
     points = np.ascontiguousarray(points, dtype=np.float64)
     hull = build_hull(points)
     size = size_of(points)
@@ -64,7 +64,7 @@ def check(points, slack=0.0):
     assert (np.diff(hull.indices) > 0).all()
     assert np.array_equal(hull.vertices, points[hull.indices])
     assert len(np.unique(hull.vertices, axis=0)) == len(hull.vertices)
-    # differences of float sums of coordinates of this size carry about this much
+    # the rounding error of differences of float sums of such coordinates
     rounding = 1e-15 * size + 4e-16 * float(np.abs(points - points.mean(axis=0)).max())
     above = excess(points, hull)
     assert above <= hull.defect + rounding
@@ -85,13 +85,13 @@ def check(points, slack=0.0):
 
 
 def test_points_and_segments():
-    one = check([[1.0, 2.0, 3.0]])
-    assert (one.dimension, len(one.vertices), one.defect, one.mean_curvature) == (0, 1, 0.0, 0.0)
+    point = check([[1.0, 2.0, 3.0]])
+    assert (point.dimension, len(point.vertices), point.defect, point.mean_curvature) == (0, 1, 0.0, 0.0)
     many = check([[1.0, 2.0, 3.0]] * 7)
     assert (many.dimension, len(many.vertices), many.indices.tolist()) == (0, 1, [0])
-    two = check([[0.0, 0.0, 0.0], [1.0, 2.0, 2.0]])
-    assert (two.dimension, two.defect) == (1, 0.0)
-    assert two.mean_curvature == pytest.approx(3.0 * np.pi)
+    segment = check([[0.0, 0.0, 0.0], [1.0, 2.0, 2.0]])
+    assert (segment.dimension, segment.defect) == (1, 0.0)
+    assert segment.mean_curvature == pytest.approx(3.0 * np.pi)
     line = check(np.outer(np.linspace(-3.0, 5.0, 50), [0.6, 0.0, 0.8]))
     assert (line.dimension, line.indices.tolist()) == (1, [0, 49])
     assert line.mean_curvature == pytest.approx(8.0 * np.pi)
@@ -145,7 +145,7 @@ def prism(count, turn):
 
 
 @pytest.mark.skipif(MODE != "object", reason="times are those of machine code")
-def test_faces_of_thousands_of_corners_take_no_quadratic_time():
+def test_large_faces_take_less_than_quadratic_time():
     def seconds(points):
         start = process_time()
         build_hull(points)
@@ -153,15 +153,15 @@ def test_faces_of_thousands_of_corners_take_no_quadratic_time():
 
     few = min(seconds(prism(5000, TURN)) for _ in range(3))
     many = min(seconds(prism(50000, TURN)) for _ in range(2))
-    assert many < min(15.0 * few, 3.0)  # alone on a machine it is 0.6 s
+    assert many < min(15.0 * few, 3.0)  # 0.6 s on an idle machine
 
 
 @pytest.mark.parametrize("turn", [np.eye(3), TURN])
 @pytest.mark.parametrize("more", [0, 3000])
-def test_faces_of_thousands_of_corners_are_flat(turn, more):
+def test_large_faces_are_flat(turn, more):
     points = prism(12000, turn)
     inside = np.random.default_rng(3).dirichlet(np.ones(4), more) @ points[[0, 2000, 4000, 9000]]
-    top = np.random.default_rng(4).dirichlet(np.ones(3), more) @ points[[6000, 8000, 10000]]  # within a face
+    top = np.random.default_rng(4).dirichlet(np.ones(3), more) @ points[[6000, 8000, 10000]]  # inside a face
     hull = check(np.concatenate([points, inside, top]), 1e-13)
     assert np.isin(np.arange(12000), hull.indices).all()
     assert hull.volume == pytest.approx(6000 * np.sin(2.0 * np.pi / 6000) / 2.0, rel=1e-10)
@@ -184,7 +184,7 @@ def test_order_and_duplicates_do_not_matter():
     assert {tuple(v) for v in shuffled.vertices} == {tuple(v) for v in once.vertices}
 
 
-def test_clusters_a_rounding_apart():
+def test_clusters_of_nearly_equal_points():
     rng = np.random.default_rng(4)
     corners = grid(2) @ TURN.T
     for spread in (1e-17, 1e-16, 1e-15, 1e-14, 1e-12):
@@ -222,19 +222,19 @@ def test_scales(scale):
 
 
 @pytest.mark.parametrize("offset", [10.0, 1e3, 1e5, 1e7])
-def test_far_from_the_origin(offset):
-    there = offset * np.array([1.0, -0.7, 0.3])
-    assert len(check(grid(5) + np.round(there)).vertices) == 8
-    check(grid(5) @ TURN.T + there)
-    check(np.random.default_rng(7).standard_normal((300, 3)) + there)
-    # rounding there makes these thick, and where that is about 1e-13 it is ignored
-    check(grid(5, (1.0, 1.0, 0.0)) @ TURN.T + there, 3e-13)
-    check(grid(5, (1.0, 0.0, 0.0)) @ TURN.T + there, 3e-13)
+def test_hulls_far_from_the_origin(offset):
+    shift = offset * np.array([1.0, -0.7, 0.3])
+    assert len(check(grid(5) + np.round(shift)).vertices) == 8
+    check(grid(5) @ TURN.T + shift)
+    check(np.random.default_rng(7).standard_normal((300, 3)) + shift)
+    # rounding at this offset makes flat sets thick, and a thickness of about 1e-13 is ignored
+    check(grid(5, (1.0, 1.0, 0.0)) @ TURN.T + shift, 3e-13)
+    check(grid(5, (1.0, 0.0, 0.0)) @ TURN.T + shift, 3e-13)
 
 
 @pytest.mark.parametrize("sharpness", [1e-3, 1e-6, 1e-8, 1e-10])
 def test_needle_tips_and_blades(sharpness):
-    """Beyond a sharp tip a point is far outside, and yet at rounding distance from every face plane."""
+    """A point beyond a sharp tip is far outside, although it is within rounding of every face plane."""
     rng = np.random.default_rng(8)
     ring = np.array([[0.0, 1.0, 0.0], [0.0, -1.0, 0.3], [0.0, 0.2, 1.0], [0.0, 0.1, -1.0]]) * sharpness
     tips = [[1.0 + s, 0.0, 0.0] for s in (0.0, 1e-9, 1e-7, 1e-5)] + [[-1.0, 0.0, 0.0]]
@@ -266,7 +266,7 @@ def test_a_hundred_thousand_points(name):
     assert len(hull.vertices) == {"box": 8, "turned box": 8, "sphere": 100_000}.get(name, len(hull.vertices))
 
 
-def test_against_exact_volumes():
+def test_volume_equals_sum_of_tetrahedra():
     rng = np.random.default_rng(10)
     for count in (4, 5, 8, 30):
         points = rng.standard_normal((count, 3))
@@ -275,7 +275,7 @@ def test_against_exact_volumes():
         outward = np.cross(b - a, c - a)
         assert (np.einsum("ij,ij->i", outward, a - hull.vertices.mean(axis=0)) > 0).all()
         assert ((hull.vertices[None] - a[:, None]) * outward[:, None]).sum(axis=2).max() <= 1e-13
-        # Monte Carlo would be weak: the volume by projection onto one vertex instead
+        # the sum of tetrahedra with a common vertex is far more accurate than Monte Carlo
         apex = hull.vertices[0]
         volume = np.abs(np.einsum("ij,ij->i", np.cross(a - apex, b - apex), c - apex)).sum() / 6.0
         assert hull.volume == pytest.approx(volume, rel=1e-12)
@@ -285,13 +285,13 @@ coordinate = st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-16, 1e-13, 3e-9, 1.0 + 2**
 
 
 @given(st.lists(st.tuples(coordinate, coordinate, coordinate), min_size=1, max_size=25), st.booleans())
-def test_nasty_numbers(rows, turned):
+def test_hulls_of_extreme_coordinates(rows, turned):
     points = np.array(rows)
     check(points @ TURN.T if turned else points, 4e-13 * size_of(points))
 
 
 @pytest.mark.full
 @pytest.mark.skipif(MODE == "jit", reason="numba compiles in the process, and brings scipy")
-def test_import_is_light():
+def test_import_loads_neither_scipy_nor_numba():
     code = "import sys, gjk3d.geometry.hulls, gjk3d.shapes.measure; assert not {'scipy', 'numba'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""`farthest` and `reaching` agree with all products; `boxes_of` agrees with one pose after the other, bit by bit."""
+"""`farthest` and `reaching` agree with the full product, and `boxes_of` equals single poses bit by bit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ POINTS = {
 
 
 @pytest.mark.parametrize("name", POINTS)
-def test_farthest_of_all(name, rng):
+def test_farthest_equals_full_product(name, rng):
     points = POINTS[name]
     special = np.vstack([np.eye(3), -np.eye(3), TURN, -TURN, np.repeat(TURN, 60, axis=0), np.zeros((1, 3))])
     near = special + 10.0 ** rng.uniform(-17, -1, (len(special), 1)) * rng.normal(size=special.shape)
@@ -47,30 +47,30 @@ def test_farthest_of_all(name, rng):
     assert np.abs(everything[np.arange(len(directions)), index] - reach).max() <= rounding
 
 
-def test_no_directions(rng):
+def test_farthest_accepts_no_directions(rng):
     reach, index = farthest(naive.unit_vectors(rng, 5), np.zeros((0, 3)))
     assert (len(reach), len(index)) == (0, 0)
 
 
 @pytest.mark.parametrize("level", [-0.3, 0.0, 0.9, 0.999])
-def test_reaching_leaves_out_no_pair(level, rng):
+def test_reaching_omits_no_pair(level, rng):
     points = naive.unit_vectors(rng, 4000)
     directions = np.vstack([naive.unit_vectors(rng, 2000), 0.1 * naive.unit_vectors(rng, 1000)])
-    found = np.zeros((len(directions), len(points)), dtype=bool)
+    hits = np.zeros((len(directions), len(points)), dtype=bool)
     times = np.zeros(len(directions), dtype=np.int64)
     for rows, members in reaching(points, directions, level):
-        found[np.ix_(rows, members)] = True
+        hits[np.ix_(rows, members)] = True
         times[rows] += 1
     wanted = directions @ points.T >= level
     assert wanted.any()
-    assert (found | ~wanted).all()
+    assert (hits | ~wanted).all()
     assert times.max() == 1
-    assert level < 0.99 or found.mean() < 0.2, "most are left out"
+    assert level < 0.99 or hits.mean() < 0.2, "most are left out"
 
 
 @pytest.mark.parametrize("seed", [1, 7])
-def test_a_point_that_only_just_reaches_the_level_is_not_left_out(seed):
-    """The two directions differ in length alone, so the bound for both is the product with the longer one."""
+def test_point_exactly_at_the_level_is_included(seed):
+    """The two directions differ only in length, so the bound for both is the product with the longer one."""
     rng = np.random.default_rng(seed)
     points = naive.unit_vectors(rng, 40000)
     longer = naive.unit_vectors(rng, 1)[0]
@@ -81,7 +81,7 @@ def test_a_point_that_only_just_reaches_the_level_is_not_left_out(seed):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 20_000])
-def test_principal_axes_are_three_and_take_memory_by_the_number_of_points(rng, count):
+def test_principal_axes_are_orthonormal_in_linear_memory(rng, count):
     points = rng.normal(size=(count, 3)) * (3, 2, 1)
     tracemalloc.start()
     lengths, axes = principal_axes(points)
@@ -93,7 +93,7 @@ def test_principal_axes_are_three_and_take_memory_by_the_number_of_points(rng, c
     assert np.linalg.norm(points @ axes[: len(lengths)].T, axis=0) == pytest.approx(lengths)
 
 
-def test_boxes_are_those_of_the_points_at_each_pose():
+def test_boxes_equal_those_of_single_poses():
     rng = np.random.default_rng(3)
     rows = np.zeros((40, 13))
     rows[:, :9] = Rotation.random(40, rng).as_matrix().reshape(-1, 9)
@@ -106,7 +106,7 @@ def test_boxes_are_those_of_the_points_at_each_pose():
                                 [values.max() + row[9 + k] for k, values in enumerate(along)]]  # fmt: skip
 
 
-def test_a_point_at_no_pose_has_no_size_and_no_negative_zero():
+def test_box_of_a_point_has_no_negative_zero():
     still = np.zeros((1, 13))
     still[:, [0, 4, 8]] = 1.0
     box = boxes_of(still, np.array([[0.0, -0.0, 2.0]]))

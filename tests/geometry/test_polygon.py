@@ -31,20 +31,20 @@ numbers = st.floats(-2, 2).map(lambda x: round(x, 3))
 
 
 @given(st.lists(st.tuples(numbers, numbers), min_size=3, max_size=12), st.floats(0, 6.28), st.floats(-2, 2))
-def test_both_sides_of_a_cut_make_the_whole(cloud, angle, c):
+def test_areas_of_both_sides_of_a_cut_add_up(cloud, angle, c):
     cloud = np.array(cloud)
     if np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)[1] < 1e-2:
         return
     points = cloud[ConvexHull(cloud).vertices]
     a, b = np.cos(angle), np.sin(angle)
-    here, there = cut_of(points, a, b, c), cut_of(points, -a, -b, -c)
-    assert np.all(here @ (a, b) <= c + 1e-12)
-    assert np.all(there @ (a, b) >= c - 1e-12)
-    whole = twice_area(room(points), len(points))
-    assert twice_area(here, len(here)) + twice_area(there, len(there)) == pytest.approx(whole, abs=1e-12)
+    below, above = cut_of(points, a, b, c), cut_of(points, -a, -b, -c)
+    assert np.all(below @ (a, b) <= c + 1e-12)
+    assert np.all(above @ (a, b) >= c - 1e-12)
+    area = twice_area(room(points), len(points))
+    assert twice_area(below, len(below)) + twice_area(above, len(above)) == pytest.approx(area, abs=1e-12)
 
 
-def test_what_lies_on_the_line_stays_as_it_is():
+def test_points_on_the_cutting_line_stay():
     square = np.array([(0.0, 0), (1, 0), (1, 1), (0, 1)])
     for x in (1.0, 1 - 1e-13, 1 + 1e-13):
         assert np.array_equal(cut_of(square, 1, 0, x, 1e-12), square)
@@ -69,9 +69,9 @@ def test_thinning_keeps_corners_and_most_of_the_area():
         rows = room(ring(count))
         assert thin(rows, count, 4) == 4
         assert all(np.linalg.norm(ring(count) - row, axis=1).min() == 0 for row in rows[:4])
-        assert twice_area(rows, 4) > 0.85 * 4  # of the square
+        assert twice_area(rows, 4) > 0.85 * 4  # 4 is twice the area of the inscribed square
     octagon = ring(8)
-    octagon += np.random.default_rng(3).normal(size=(8, 2)) * 1e-9  # rounding does not choose
+    octagon += np.random.default_rng(3).normal(size=(8, 2)) * 1e-9  # rounding must not select the corners
     rows = room(octagon)
     thin(rows, 8, 4)
     assert np.array_equal(rows[:4], octagon[1::2])
@@ -85,7 +85,7 @@ def test_nearest_and_farthest_rows():
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_faces_of_prisms_are_put_together(turned):
+def test_face_loops_of_prisms_merge_triangles(turned):
     matrix = Rotation.from_rotvec([0.3, -0.7, 0.2]).as_matrix() if turned else np.eye(3)
     for count in (3, 4, 7, 30):
         flat = np.c_[ring(count), np.zeros(count)]
@@ -105,7 +105,7 @@ def test_faces_of_prisms_are_put_together(turned):
         assert total == pytest.approx(hull.area)
 
 
-def test_faces_of_flat_thin_and_single_hulls():
+def test_face_loops_of_flat_hulls_segments_and_points():
     square = build_hull(np.c_[ring(4), np.ones(4)])
     ints, normals = face_loops(square)
     assert ints[:4].tolist() == [2, 0, 4, 8]

@@ -1,4 +1,4 @@
-"""Voronoi regions against Johnson's algebraic sub-algorithm: the point of a simplex nearest to the origin."""
+"""The closest point of a simplex to the origin by Voronoi regions, compared with Johnson's sub-algorithm."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ TINY = 1e-15
 
 
 def closest(points):
-    """The package's nearest point and its weights, for two to four points."""
-    ask = [simplex.closest_on_segment, simplex.closest_on_triangle, simplex.closest_on_tetrahedron][len(points) - 2]
+    """Return the package's closest point and its weights for two to four points."""
+    solve = [simplex.closest_on_segment, simplex.closest_on_triangle, simplex.closest_on_tetrahedron][len(points) - 2]
     size = max(max(abs(x) for x in p) for p in points) or 1.0
-    point, weights, *_ = ask(*(tuple(float(x) for x in p) for p in points), TINY * size)
+    point, weights, *_ = solve(*(tuple(float(x) for x in p) for p in points), TINY * size)
     return np.array(point), np.array(weights[: len(points)])
 
 
 def check(points, rel=1e-12):
-    """As near as Johnson's exact point, made from the vertices by the weights, and no vertex nearer along it."""
+    """Compare the closest point and its weights with Johnson's exact point, and return both."""
     points = np.asarray(points, dtype=float)
     size = np.abs(points).max() or 1.0
     exact, _ = naive.johnson(naive.exact(points).tolist())
@@ -45,12 +45,12 @@ def test_random_simplices(count):
         points = rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-1, 1) + rng.normal(size=3)
         _, weights = check(points)
         features.add(tuple(weights > 0))
-    # the origin was seen in every Voronoi region there is
+    # the samples cover every Voronoi region
     assert len(features) == 2**count - 1
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
-def test_every_order_of_the_vertices_gives_the_same_point(count):
+def test_vertex_order_does_not_change_the_point(count):
     rng = np.random.default_rng(count)
     for _ in range(20):
         points = rng.normal(size=(count, 3)) + 0.5
@@ -66,7 +66,7 @@ lattice = st.tuples(*[st.integers(-2, 2)] * 3)
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_degenerate_simplices(count):
-    """Lattice points: doubled vertices, collinear and coplanar simplices, the origin on a vertex, an edge, a face."""
+    """Lattice points give duplicate vertices, flat simplices, and the origin on a vertex, edge or face."""
 
     @given(st.lists(lattice, min_size=count, max_size=count))
     def every(points):
@@ -75,7 +75,7 @@ def test_degenerate_simplices(count):
     every()
 
 
-def test_regions_of_a_tetrahedron_by_hand():
+def test_tetrahedron_regions_match_hand_computed_points():
     corner = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
     for shift, nearest, weights in [
         ((1, 1, 1), (1, 1, 1), (1, 0, 0, 0)),
@@ -89,8 +89,8 @@ def test_regions_of_a_tetrahedron_by_hand():
         assert coordinates == pytest.approx(weights, abs=1e-15)
 
 
-def test_the_segment_of_the_text():
-    """(1, 3) and (-4, -1): t = 24/41 on (1, 3), closest point (-44/41, 55/41)."""
+def test_segment_of_the_2d_tutorial():
+    """The segment from (1, 3) to (-4, -1) has the weight 24/41 of (1, 3) and the closest point (-44/41, 55/41)."""
     point, weights = closest([(1, 3, 0), (-4, -1, 0)])
     assert point == pytest.approx([-44 / 41, 55 / 41, 0], rel=1e-15)
     assert weights == pytest.approx([24 / 41, 17 / 41], rel=1e-15)
@@ -105,8 +105,8 @@ def test_scale_does_not_matter(count, scale):
 
 
 @pytest.mark.parametrize("thin", [1e-3, 1e-6, 1e-9])
-def test_slivers(thin):
-    """Thin triangles and flat tetrahedra: the point stays, though the weights may trade places."""
+def test_slivers_have_accurate_points(thin):
+    """The closest point of thin triangles and flat tetrahedra is accurate, even if the weights are ambiguous."""
     rng = np.random.default_rng(4)
     for _ in range(200):
         points = rng.normal(size=(4, 3)) * (1, 1, thin) + (0.3, 0.2, 0.5)
@@ -114,13 +114,13 @@ def test_slivers(thin):
         check(points, rel=1e-11)
 
 
-def test_a_tetrahedron_says_inside_only_where_it_is():
+def test_inside_is_reported_only_for_a_contained_origin():
     rng = np.random.default_rng(5)
     inside = 0
     for _ in range(1000):
         points = rng.normal(size=(4, 3))
         _, weights = naive.johnson(points.tolist())
-        _, _, where = simplex.closest_on_tetrahedron(*map(tuple, points.tolist()), TINY)
-        assert (where == simplex.INSIDE) == (min(weights) > 0)
-        inside += where == simplex.INSIDE
+        _, _, region = simplex.closest_on_tetrahedron(*map(tuple, points.tolist()), TINY)
+        assert (region == simplex.INSIDE) == (min(weights) > 0)
+        inside += region == simplex.INSIDE
     assert 60 <= inside <= 250

@@ -1,7 +1,7 @@
-"""The work of building a hull and its table of directions grows about as its points do, counted, not timed.
+"""The work to build a hull and its table of directions grows about linearly with the number of points.
 
-Counted are the numbers that numpy's functions touch, those that the table's kernel looks at, and the calls that Python
-makes. Qhull's own work is not.
+The work is counted, not timed. It is the numbers that numpy's functions touch, the numbers that the table's kernel
+reads, and the calls in Python. Qhull's own work is not counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
 
 
 class Counted(np.ndarray):
-    """An array that counts the numbers touched by what is made of it."""
+    """An array that counts the numbers that operations on it touch."""
 
     touched = 0
 
@@ -47,7 +47,7 @@ def counted(values):
 
 
 def work(points):
-    """Count what numpy touches and Python calls while a hull and its table are built."""
+    """Return the work to build a hull and its table: the touched numbers, and each call as 100 numbers."""
     calls = 0
 
     def called(frame, event, argument):
@@ -75,7 +75,7 @@ def latitudes(rng, count):
 
 
 def tin(rng, count):
-    """A cylinder whose caps are full of points."""
+    """Return points on a cylinder, most of them inside its caps."""
     rim, disc = ring(count // 8), naive.unit_vectors(rng, 3 * count // 8) * (1, 1, 0)
     return np.vstack([level + (0, 0, z) for level in (rim, disc) for z in (0, 1)])
 
@@ -97,16 +97,16 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_work_grows_as_the_points_do(name, monkeypatch, rng):
-    monkeypatch.setattr(hull_facets, "PAIRS", 10_000)  # the most that is spent on a coin, whatever its points
+def test_work_grows_about_linearly(name, monkeypatch, rng):
+    monkeypatch.setattr(hull_facets, "PAIRS", 10_000)  # the limit of work on a coin, so low that few points reach it
 
     def quarter(columns, low, begins, members, *more):
-        """Count what the kernel looks at: the heights of each point along four corners, for each quarter."""
+        """Count the numbers that the kernel reads: the heights of each point along four corners, for each quarter."""
         Counted.touched += 16 * len(members)
         directions_quarter(columns, low, begins, members, *more)
 
     directions_quarter = points.quarter
     monkeypatch.setattr(points, "quarter", quarter)
-    work(SHAPES[name](rng, 100))  # modules are imported
+    work(SHAPES[name](rng, 100))  # the first call imports modules
     few, many = work(SHAPES[name](rng, 2_000)), work(SHAPES[name](rng, 16_000))
     assert many < 20 * few, "8 is linear, 64 quadratic"

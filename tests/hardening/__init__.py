@@ -1,7 +1,7 @@
-"""A million random and adversarial pairs against the laws and the rational judge: ``python -m tests.hardening``."""
+"""Random and adversarial pairs against the laws and exact verification: ``python -m tests.hardening``."""
 
 import sys
 from pathlib import Path
 
-# naive.py, laws.py, strategies.py and peers.py are imported as the tests do, by their folder
+# naive.py, laws.py, strategies.py and peers.py are imported by their plain names, as in the tests
 sys.path.insert(0, str(Path(__file__).parents[1]))

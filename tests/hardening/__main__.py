@@ -1,4 +1,4 @@
-"""``python -m tests.hardening``: many random and adversarial pairs, the laws on all, the rational judge on some."""
+"""``python -m tests.hardening``: check the laws on random and adversarial pairs, and verify a sample exactly."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from itertools import count as upwards
 from pathlib import Path
 
-from . import adversaries
+from . import difficult_pairs
 from .check import check
 from .draw import Stack, draw
-from .judged import judge
-from .rivals import Rivals
+from .library_errors import Versus
+from .other_libraries import Rivals
 from .stacked import stacked
 from .table import Tally
-from .versus import Versus
+from .verification import judge
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:
@@ -24,7 +24,7 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=20_000, help="whole stacks, until there are that many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--only", choices=adversaries.NAMES, metavar="CLASS", help=f"one of: {', '.join(adversaries.NAMES)}"
+        "--only", choices=difficult_pairs.NAMES, metavar="CLASS", help=f"one of: {', '.join(difficult_pairs.NAMES)}"
     )
     parser.add_argument("--first", type=int, default=0, metavar="STACK", help="where to start, to see one stack again")
     parser.add_argument(
@@ -44,7 +44,7 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
 def run(
     pairs: int, seed: int, first: int = 0, peers: int = 0, progress: bool = True, only: str | None = None
 ) -> tuple[Tally, Versus]:
-    """Check that many pairs or a few more, stack after stack; Ctrl-C ends the run and keeps what was found."""
+    """Check at least ``pairs`` pairs in whole stacks, and return the results. Ctrl-C ends the run and keeps them."""
     versus = Versus()
     stacks = (draw(seed, number, only) for number in upwards(first))
     with Rivals() as rivals:
@@ -52,7 +52,7 @@ def run(
 
 
 def _run(pairs: int, stacks: Iterator[Stack], peers: int, progress: bool, rivals: Rivals, versus: Versus) -> Tally:
-    tally, number, done, start, said = Tally(), 0, 0, time.perf_counter(), 0.0
+    tally, number, done, start, printed = Tally(), 0, 0, time.perf_counter(), 0.0
     try:
         while done < pairs:
             stack = next(stacks)
@@ -60,12 +60,12 @@ def _run(pairs: int, stacks: Iterator[Stack], peers: int, progress: bool, rivals
             result = check(stack, tally)
             if result is not None:
                 judge(stack, result, tally)
-                if peers and number // 2 % peers == 0:  # of random and adversarial stacks alike
-                    rivals.ask(stack, result, versus)
+                if peers and number // 2 % peers == 0:  # random and adversarial stacks alternate
+                    rivals.compare(stack, result, versus)
             done += len(stack)
             spent = time.perf_counter() - start
-            if progress and spent > said + 5.0:
-                said, speed = spent, done / spent
+            if progress and spent > printed + 5.0:
+                printed, speed = spent, done / spent
                 left = f"{speed:.0f} rows/s, {(pairs - done) / speed:.0f} s left"
                 print(f"{spent:6.0f} s  {done} of {pairs}, stack {number}, {left}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
@@ -74,12 +74,12 @@ def _run(pairs: int, stacks: Iterator[Stack], peers: int, progress: bool, rivals
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run what the command line asks for; 1 where anything is wrong."""
+    """Run the command line; return 1 if anything is wrong."""
     arguments = _arguments(given)
     if arguments.stacked:
-        found = stacked(arguments.stacked, arguments.seed)
-        print(found)
-        return int(found.exact > 0 or found.wrong > 0)
+        result = stacked(arguments.stacked, arguments.seed)
+        print(result)
+        return int(result.exact > 0 or result.wrong > 0)
     start = time.perf_counter()
     tally, versus = run(arguments.pairs, arguments.seed, arguments.first, arguments.peers, only=arguments.only)
     total = tally.total()

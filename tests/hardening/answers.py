@@ -1,9 +1,9 @@
-"""A hash of every query's answers on a large, seeded set: ``python -m tests.hardening.answers``.
+"""Digests of the results of every query on a large, seeded set: ``python -m tests.hardening.answers``.
 
-For work that must not change answers: ``--save FILE`` before it, ``--against FILE`` after each step. Of convex pairs,
-robots, mesh against mesh and clash every bit stays, so a digest tells. Of other bodies booleans stay, and intervals
-overlap the old ones: their rows are compared, and those that changed are listed. A number without bounds is an interval
-of a few roundings.
+Use it for a change that must not alter results: ``--save FILE`` before, ``--against FILE`` after each step. Results
+of convex pairs, robots, mesh against mesh and clash must keep every bit, so their digests are compared. Results of
+other bodies must keep their booleans, and their intervals must overlap the old ones. Changed rows are listed. A number
+without bounds counts as an interval of a few rounding errors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from strategies import PAIRS, SHAPES, build, is_polytope, random_spec
 import gjk3d as gk
 
 Array = NDArray[np.float64]
-Asked = Iterator[tuple[str, Any]]  #: what was asked, and the answer
+NamedResults = Iterator[tuple[str, Any]]  #: name of the query, and its result
 CLOSE = 1e-9  #: relative width of numbers that have no bounds
 DATA = Path(__file__).parents[2] / "data"
 ANSWERS = (
@@ -38,7 +38,7 @@ ANSWERS = (
 
 
 def digest(value: Any, into: Any) -> None:
-    """Feed all bits of an answer to a hash: arrays and numbers as they are, objects by their public fields."""
+    """Add all bits of a result to a hash: arrays and numbers as they are, objects by their public fields."""
     if isinstance(value, (bool, int, float, np.generic, np.ndarray)):
         array = np.asarray(value)
         into.update(f"{array.dtype.kind}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
@@ -50,53 +50,53 @@ def digest(value: Any, into: Any) -> None:
             digest(value[key], into)
     elif isinstance(value, (list, tuple)):
         into.update(f"{len(value)}".encode())
-        for each in value:
-            digest(each, into)
+        for item in value:
+            digest(item, into)
     elif dataclasses.is_dataclass(value):
         digest({field.name: getattr(value, field.name) for field in dataclasses.fields(value)}, into)
     else:
-        found = {name: getattr(value, name) for name in ANSWERS if hasattr(value, name)}
-        assert found, f"no fields of {value!r} are known"
-        digest(found, into)
+        fields = {name: getattr(value, name) for name in ANSWERS if hasattr(value, name)}
+        assert fields, f"no fields of {value!r} are known"
+        digest(fields, into)
 
 
 def poses(rng: np.random.Generator, count: int, reach: float) -> Array:
-    """Random poses."""
-    found = np.tile(np.eye(4), (count, 1, 1))
-    found[:, :3, :3] = laws.naive.random_rotations(rng, count)
-    found[:, :3, 3] = rng.uniform(-reach, reach, (count, 3))
-    return found
+    """Return random poses."""
+    result = np.tile(np.eye(4), (count, 1, 1))
+    result[:, :3, :3] = laws.naive.random_rotations(rng, count)
+    result[:, :3, 3] = rng.uniform(-reach, reach, (count, 3))
+    return result
 
 
-# answers of which every bit stays -----------------------------------------------------------------------------------
+# results that must keep every bit -----------------------------------------------------------------------------------
 
 
-def convex(rng: np.random.Generator) -> Asked:
-    """Every two kinds of convex shape, and every question about them."""
+def convex(rng: np.random.Generator) -> NamedResults:
+    """Yield every query of each pair of kinds of convex shape."""
     for name_a, name_b in PAIRS:
         a, b = random_spec(rng, name_a), random_spec(rng, name_b)
         pair = laws.Pair.random(rng, a, b, 40)
-        asked = pair.shape_a, pair.shape_b, pair.poses_a, pair.poses_b
+        arguments = pair.shape_a, pair.shape_b, pair.poses_a, pair.poses_b
         of = f"{name_a}, {name_b}"
         for margin in (0.0, 0.1, -0.05):
-            yield f"collide {of}", gk.collide(*asked, margin=margin)
-        yield f"distance {of}", gk.distance(*asked)
-        yield f"distance within {of}", gk.distance(*asked, max_distance=0.2)
-        signed = gk.signed_distance(*asked)
+            yield f"collide {of}", gk.collide(*arguments, margin=margin)
+        yield f"distance {of}", gk.distance(*arguments)
+        yield f"distance within {of}", gk.distance(*arguments, max_distance=0.2)
+        signed = gk.signed_distance(*arguments)
         yield f"signed {of}", signed
-        yield f"signed loose {of}", gk.signed_distance(*asked, tol=1e-3)
-        yield f"signed epa {of}", gk.signed_distance(*asked, depth="epa")
-        yield f"contact {of}", gk.contact(*asked)
+        yield f"signed loose {of}", gk.signed_distance(*arguments, tol=1e-3)
+        yield f"signed epa {of}", gk.signed_distance(*arguments, depth="epa")
+        yield f"contact {of}", gk.contact(*arguments)
         yield f"gradient {of}", gk.gradient(signed)
         if is_polytope(a) and is_polytope(b) and "inflated" not in (a[0], b[0]):
-            yield f"facets {of}", gk.signed_distance(*asked, depth="facets")
-        way = gk.Motion(pair.poses_a[:4], rng.normal(size=(4, 3)), rng.normal(size=(4, 3)))
-        yield f"impact {of}", gk.time_of_impact(*asked[:2], way, pair.poses_b[:4])
-        yield f"cast {of}", gk.shapecast(*asked[:2], rng.normal(size=3), pair.poses_a[0], pair.poses_b[0])
+            yield f"facets {of}", gk.signed_distance(*arguments, depth="facets")
+        motion = gk.Motion(pair.poses_a[:4], rng.normal(size=(4, 3)), rng.normal(size=(4, 3)))
+        yield f"impact {of}", gk.time_of_impact(*arguments[:2], motion, pair.poses_b[:4])
+        yield f"cast {of}", gk.shapecast(*arguments[:2], rng.normal(size=3), pair.poses_a[0], pair.poses_b[0])
 
 
-def alone(rng: np.random.Generator) -> Asked:
-    """Every convex shape by itself: rays, volumes, supports."""
+def alone(rng: np.random.Generator) -> NamedResults:
+    """Yield queries of each convex shape: rays, volumes, supports."""
     for name in SHAPES:
         shape = build(random_spec(rng, name))
         where = poses(rng, 5, 1.0)
@@ -110,8 +110,8 @@ def alone(rng: np.random.Generator) -> Asked:
         )
 
 
-def together(rng: np.random.Generator) -> Asked:
-    """Many shapes at once: Pairs with workers, a Pair with its memory (booleans), a Scene."""
+def together(rng: np.random.Generator) -> NamedResults:
+    """Yield queries of many shapes: Pairs with workers, a Pair with its memory (booleans), a Scene."""
     shapes = [build(random_spec(rng, name)) for name in SHAPES]
     where = poses(rng, len(shapes), 2.0)
     every = [(i, j) for i in range(len(shapes)) for j in range(i)]
@@ -139,13 +139,13 @@ def _meshes() -> dict[str, gk.Mesh]:
         "tube": trimesh.creation.annulus(0.5, 0.8, 1.0),
         "box": trimesh.creation.box((1, 1.5, 0.7)),
     }
-    found = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in made.items()}
-    found["open"] = gk.Mesh(made["torus"].vertices, made["torus"].faces[:200])
-    return found
+    meshes = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in made.items()}
+    meshes["open"] = gk.Mesh(made["torus"].vertices, made["torus"].faces[:200])
+    return meshes
 
 
-def mesh_against_mesh(rng: np.random.Generator) -> Asked:
-    """Meshes, closed and open, against meshes."""
+def mesh_against_mesh(rng: np.random.Generator) -> NamedResults:
+    """Yield queries of closed and open meshes against meshes."""
     meshes = _meshes()
     for name_a, a in meshes.items():
         for name_b, b in meshes.items():
@@ -161,8 +161,8 @@ def mesh_against_mesh(rng: np.random.Generator) -> Asked:
     yield "inside", meshes["torus"].contains(rng.uniform(-1.5, 1.5, (500, 3)))
 
 
-def robots(rng: np.random.Generator) -> Asked:
-    """The arm of data/ in its cell."""
+def robots(rng: np.random.Generator) -> NamedResults:
+    """Yield queries of the arm of data/ in its cell."""
     arm = gk.robot.Robot.from_urdf(DATA / "arm" / "arm.urdf", srdf=DATA / "arm" / "arm.srdf")
     low, high = np.maximum(arm.lower, -3.0), np.minimum(arm.upper, 3.0)
     q = rng.uniform(low, high, (300, arm.dof))
@@ -182,8 +182,8 @@ def robots(rng: np.random.Generator) -> Asked:
         yield "certified", checker.motion_free(q[:10], q[10:20], certify=True)
 
 
-def clash(rng: np.random.Generator) -> Asked:
-    """The gearbox of data/, every finding."""
+def clash(rng: np.random.Generator) -> NamedResults:
+    """Yield every clash of the gearbox of data/."""
     assembly = gk.clash.Assembly.load(DATA / "gearbox.glb")
     for workers in (1, 2):
         report = gk.clash.check(assembly, clearance=0.5e-3, workers=workers)
@@ -191,13 +191,13 @@ def clash(rng: np.random.Generator) -> Asked:
             yield f"{row.kind} {row.a} {row.b}", (row.kind, row.a, row.b, row.distance, row.point_a, row.point_b)
 
 
-# answers whose booleans stay and whose intervals overlap the old ones ------------------------------------------------
+# results that must keep their booleans, and whose intervals must overlap the old ones --------------------------------
 
 
 class Intervals(NamedTuple):
-    """Answers that may change within their bounds."""
+    """Results that may change within their bounds."""
 
-    rows: Array  #: (n, 3) a boolean or a count, and a lower and an upper bound
+    rows: Array  #: (n, 3): a boolean or a count, a lower bound, an upper bound
 
 
 def intervals(rows: list[tuple[float, float, float]]) -> Intervals:
@@ -206,7 +206,7 @@ def intervals(rows: list[tuple[float, float, float]]) -> Intervals:
 
 
 def nearly(known: Any, values: Any) -> list[tuple[float, float, float]]:
-    """Return rows of numbers that have no bounds."""
+    """Return rows for numbers without bounds, as narrow intervals."""
     values = np.asarray(values, dtype=float).ravel()
     width = CLOSE * (1.0 + np.abs(values))
     return [(float(known), float(low), float(high)) for low, high in zip(values - width, values + width, strict=True)]
@@ -225,8 +225,8 @@ def _bodies(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _beside_bodies(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any, Array]]:
-    """Yield every body beside everything else, but no mesh beside a mesh, and six poses."""
+def _pairs_with_bodies(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any, Array]]:
+    """Yield each pair of a body and a shape or body, except two meshes, with six poses."""
     solids = _bodies(rng)
     names = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "hull", "rounded box", "sum")
     others = {name: build(random_spec(rng, name)) for name in names} | {"halfspace": gk.Halfspace((0, 0.6, 0.8), 0.1)}
@@ -236,34 +236,34 @@ def _beside_bodies(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any, Ar
                 yield f"{name_a}, {name_b}", a, b, poses(rng, 6, 1.5)
 
 
-def bodies(rng: np.random.Generator) -> Asked:
-    """Booleans and distances of everything against everything that is not mesh against mesh."""
-    for of, a, b, where in _beside_bodies(rng):
+def bodies(rng: np.random.Generator) -> NamedResults:
+    """Yield booleans and distances of pairs with bodies, except mesh against mesh."""
+    for of, a, b, where in _pairs_with_bodies(rng):
         rows = []
         for at in where:
             try:
-                apart, signed = gk.distance(a, b, None, at), gk.signed_distance(a, b, None, at)
+                distance, signed = gk.distance(a, b, None, at), gk.signed_distance(a, b, None, at)
             except gk.errors.UnsupportedPair:
                 continue
             hit = gk.collide(a, b, None, at)
-            rows += [(hit, apart.lower, apart.upper), (hit, signed.lower, signed.upper)]
+            rows += [(hit, distance.lower, distance.upper), (hit, signed.lower, signed.upper)]
         yield of, intervals(rows)
 
 
-def contacts_of_bodies(rng: np.random.Generator) -> Asked:
-    """Contacts, penetrations, gradients and impacts of bodies, and rays at them."""
-    for of, a, b, where in _beside_bodies(rng):
-        for question, ask_one in (("contact", _contact), ("penetration", _penetration), ("gradient", _gradient)):
+def contacts_of_bodies(rng: np.random.Generator) -> NamedResults:
+    """Yield contacts, penetrations, gradients and impacts of bodies, and rays at them."""
+    for of, a, b, where in _pairs_with_bodies(rng):
+        for kind, query in (("contact", _contact), ("penetration", _penetration), ("gradient", _gradient)):
             rows = []
             for at in where[:3]:
                 try:
-                    rows += ask_one(a, b, at)
+                    rows += query(a, b, at)
                 except gk.errors.UnsupportedPair:
                     rows += nearly(False, -1.0)
-            yield f"{question} {of}", intervals(rows)
+            yield f"{kind} {of}", intervals(rows)
         try:
-            met = gk.shapecast(a, b, rng.normal(size=3), None, where[0])
-            yield f"impact {of}", intervals([(met.status.value, *met.time)])
+            impact = gk.shapecast(a, b, rng.normal(size=3), None, where[0])
+            yield f"impact {of}", intervals([(impact.status.value, *impact.time)])
         except gk.errors.UnsupportedPair:
             yield f"impact {of}", "unsupported"
     for name, body in _bodies(rng).items():
@@ -275,23 +275,23 @@ def contacts_of_bodies(rng: np.random.Generator) -> Asked:
 
 
 def _contact(a: Any, b: Any, at: Array) -> list[tuple[float, float, float]]:
-    found = gk.contact(a, b, None, at, within=0.1)
-    return nearly(found.count > 0, np.sort(found.gaps)[:1] if found.count else -1.0)
+    result = gk.contact(a, b, None, at, within=0.1)
+    return nearly(result.count > 0, np.sort(result.gaps)[:1] if result.count else -1.0)
 
 
 def _penetration(a: Any, b: Any, at: Array) -> list[tuple[float, float, float]]:
-    found = gk.penetration(a, b, None, at)
-    return [(found.upper > 0.0, found.lower, found.upper)]
+    result = gk.penetration(a, b, None, at)
+    return [(result.upper > 0.0, result.lower, result.upper)]
 
 
 def _gradient(a: Any, b: Any, at: Array) -> list[tuple[float, float, float]]:
-    apart = gk.distance(a, b, None, at)
-    found = gk.gradient(apart)
-    return nearly(found.unique, found.b if found.unique else np.zeros(6))
+    distance = gk.distance(a, b, None, at)
+    result = gk.gradient(distance)
+    return nearly(result.unique, result.b if result.unique else np.zeros(6))
 
 
-def with_bodies(rng: np.random.Generator) -> Asked:
-    """A scene and a robot's cell with a mesh and a cloud."""
+def with_bodies(rng: np.random.Generator) -> NamedResults:
+    """Yield queries of a scene and of a robot's cell with a mesh and a cloud."""
     solids = _bodies(rng)
     scene = gk.Scene()
     for k in range(60):
@@ -319,7 +319,7 @@ def with_bodies(rng: np.random.Generator) -> Asked:
         yield f"clearance {name}", intervals([row for each in least for row in nearly(*each)])
 
 
-SECTIONS: dict[str, Callable[[np.random.Generator], Asked]] = {
+SECTIONS: dict[str, Callable[[np.random.Generator], NamedResults]] = {
     "convex": convex,
     "alone": alone,
     "together": together,
@@ -332,59 +332,59 @@ SECTIONS: dict[str, Callable[[np.random.Generator], Asked]] = {
 }
 
 
-def ask(seed: int) -> dict[str, Any]:
-    """Digests by question of what must keep its bits, rows of the others."""
-    found: dict[str, Any] = {}
+def run_sections(seed: int) -> dict[str, Any]:
+    """Return the results by query: digests of those that must keep every bit, rows of the others."""
+    results: dict[str, Any] = {}
     for name, section in SECTIONS.items():
         start = time.perf_counter()
-        whole = hashlib.sha256()
+        total = hashlib.sha256()
         count = 0
-        for number, (question, answer) in enumerate(section(np.random.default_rng(seed))):
-            one, loose = hashlib.sha256(), isinstance(answer, Intervals)
-            digest(answer.rows if loose else answer, one)
-            whole.update(one.digest())
-            found[f"{name}/{number}/{question}"] = answer.rows if loose else one.hexdigest()
+        for number, (query, result) in enumerate(section(np.random.default_rng(seed))):
+            sha, loose = hashlib.sha256(), isinstance(result, Intervals)
+            digest(result.rows if loose else result, sha)
+            total.update(sha.digest())
+            results[f"{name}/{number}/{query}"] = result.rows if loose else sha.hexdigest()
             count += 1
         spent = time.perf_counter() - start
-        print(f"{whole.hexdigest()[:16]}  {name}: {count} answers, {spent:.0f} s", flush=True)
-    return found
+        print(f"{total.hexdigest()[:16]}  {name}: {count} answers, {spent:.0f} s", flush=True)
+    return results
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """What is wrong, and which rows of bodies changed within what they may."""
+    """Return what is wrong, and the rows of bodies that changed within their intervals."""
     wrong = [f"{key}: no longer asked, or newly" for key in sorted(set(old) ^ set(new))]
     changed = []
     for key in sorted(set(old) & set(new)):
-        one, other = old[key], new[key]
-        if isinstance(other, str):
-            if str(one) != other:
+        before, after = old[key], new[key]
+        if isinstance(after, str):
+            if str(before) != after:
                 wrong.append(f"{key}: other bits")
             continue
-        if one.shape != other.shape or not np.array_equal(one[:, 0], other[:, 0]):
+        if before.shape != after.shape or not np.array_equal(before[:, 0], after[:, 0]):
             wrong.append(f"{key}: other booleans")
-        elif np.any(one[:, 1] > other[:, 2]) or np.any(other[:, 1] > one[:, 2]):
+        elif np.any(before[:, 1] > after[:, 2]) or np.any(after[:, 1] > before[:, 2]):
             wrong.append(f"{key}: an interval misses the old one")
-        elif not np.array_equal(one, other):
+        elif not np.array_equal(before, after):
             changed += [
-                f"{key}, row {k}: {one[k]} is now {other[k]}" for k in np.flatnonzero((one != other).any(axis=1))
+                f"{key}, row {k}: {before[k]} is now {after[k]}" for k in np.flatnonzero((before != after).any(axis=1))
             ]
     return wrong, changed
 
 
 def main(given: list[str] | None = None) -> int:
-    """Ask everything; 1 where an answer is another than the one kept."""
+    """Run all queries; return 1 if a result differs from the saved one."""
     parser = argparse.ArgumentParser(prog="python -m tests.hardening.answers", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep the answers there (.npz)")
     parser.add_argument("--against", type=Path, metavar="FILE", help="compare with the answers kept there")
     arguments = parser.parse_args(given)
-    found = ask(arguments.seed)
+    results = run_sections(arguments.seed)
     if arguments.save:
-        np.savez_compressed(arguments.save, **found)
+        np.savez_compressed(arguments.save, **results)
     if not arguments.against:
         return 0
-    with np.load(arguments.against) as kept:
-        wrong, changed = differences({key: kept[key] for key in kept.files}, found)
+    with np.load(arguments.against) as saved:
+        wrong, changed = differences({key: saved[key] for key in saved.files}, results)
     print("\n".join([*wrong, *changed]) or "all as it was")
     return int(bool(wrong))
 

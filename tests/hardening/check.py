@@ -1,4 +1,4 @@
-"""The laws on a stack, each row of a broken law counted: a stack that breaks one is halved until the rows are known."""
+"""Check the laws on a stack, and halve a stack that breaks a law until the rows that break it are found."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from laws import Pair
 from .draw import Stack
 from .table import Tally
 
-#: a stack is taken apart down to rows as long as it has cost no more runs of the law than this
+#: most runs of a law in the search for the rows of a stack that break it
 _MOST_RUNS = 200
 
 Law = Callable[[Pair, Any], None]
 
 
 def _bounds(pair: Pair, result: Any) -> None:
-    laws.bound_law(pair, result, tight=False)  # what is not tight says so, and is counted apart
+    laws.bound_law(pair, result, tight=False)  # results that are not tight are counted separately
 
 
 LAWS: dict[str, Law] = {
@@ -37,12 +37,12 @@ LAWS: dict[str, Law] = {
 
 
 def rows_of(pair: Pair, rows: Any) -> Pair:
-    """Some rows of a pair."""
+    """Return some rows of a pair."""
     return Pair(pair.a, pair.poses_a[rows], pair.b, pair.poses_b[rows])
 
 
 def true_law(result: Any, least: Any, most: Any) -> None:
-    """The interval meets the bounds of the truth, which are as wide as what they were computed with."""
+    """Check that each interval intersects the bounds of the true value, which include their own rounding error."""
     missed = np.flatnonzero((result.lower > most) | (result.upper < least))
     for k in missed[:1]:
         raise AssertionError(
@@ -51,7 +51,7 @@ def true_law(result: Any, least: Any, most: Any) -> None:
 
 
 def broken_rows(law: Callable[[Any], None], count: int) -> tuple[list[int], str, list[int], str]:
-    """The rows that break a law and the first message, the rows that raise and the first trace."""
+    """Return the rows that break a law, the first message, the rows that raise, and the first traceback."""
     wrong: list[int] = []
     raising: list[int] = []
     message = trace = ""
@@ -62,8 +62,8 @@ def broken_rows(law: Callable[[Any], None], count: int) -> tuple[list[int], str,
         try:
             law(rows)
             continue
-        except AssertionError as found:
-            kind, text = wrong, str(found).splitlines()[0] if str(found) else traceback.format_exc(limit=-1)
+        except AssertionError as error:
+            kind, text = wrong, str(error).splitlines()[0] if str(error) else traceback.format_exc(limit=-1)
         except Exception:
             kind, text = raising, traceback.format_exc(limit=-3)
         if len(rows) > 1 and runs < _MOST_RUNS:
@@ -79,7 +79,7 @@ def broken_rows(law: Callable[[Any], None], count: int) -> tuple[list[int], str,
 
 
 def check(stack: Stack, tally: Tally, every: dict[str, Law] = LAWS) -> Any:
-    """Answer a stack and hold the laws against it; returns the answers, or None where there are none."""
+    """Query a stack and check the laws; return the results, or None if the query raises."""
     pair, count = stack.pair, len(stack)
     line = tally.line(stack.name)
     line.pairs += count
@@ -91,14 +91,14 @@ def check(stack: Stack, tally: Tally, every: dict[str, Law] = LAWS) -> Any:
     numbers = np.column_stack([result.distance, result.lower, result.upper, result.normal, result.point_a])
     line.nan += int(np.isnan(numbers).any(axis=1).sum())
     line.loose += int(np.count_nonzero(~result.tight))
-    some = pair.size > 1e-280  # two points in one place have no size
+    some = pair.size > 1e-280  # two coincident points have size 0
     line.width = max(line.width, float(np.nanmax(laws.within(result)[some] / pair.size[some], initial=0.0)))
     line.iterations = max(line.iterations, int(result.iterations.max()))
 
-    def one(law: Law) -> Callable[[Any], None]:
+    def on_rows(law: Law) -> Callable[[Any], None]:
         return lambda rows: law(rows_of(pair, rows), result[rows])
 
-    named = {name: one(law) for name, law in every.items()}
+    named = {name: on_rows(law) for name, law in every.items()}
     if stack.truth is not None:
         least, most = stack.truth
         named["truth"] = lambda rows: true_law(result[rows], least[rows], most[rows])

@@ -1,7 +1,8 @@
-"""Pairs with a closed form: axis-aligned boxes, cylinders and capsules, spheres, a sphere and a box; many just touch.
+"""Pairs with a distance in closed form: aligned boxes, cylinders and capsules, spheres, a sphere and a box.
 
-Each is one point against a bigger shape of the same family, their sum. Contacts are exact or off by whole ulps, and
-the truth is computed in long doubles, whose 64 bits hold every number here or miss it by 2**-62 of the pair's size.
+The distance is that of a point to the sum of both shapes, which is of the same family. Many pairs touch exactly, or
+are a few ulps away from touching. The true distance is computed in long doubles, whose 64 bits represent every number
+here up to 2**-62 of the pair's size.
 """
 
 from __future__ import annotations
@@ -25,40 +26,40 @@ _QUARTERS = [
 
 
 def _number(rng: Rng) -> float:
-    """A length: a few eighths, or anything."""
+    """Return a length: a multiple of 1/8, or a random number."""
     return float(rng.integers(1, 33)) / 8 if rng.random() < 0.5 else float(rng.uniform(0.1, 4.0))
 
 
 def _nudged(x: Array, rng: Rng) -> Array:
-    """Each off by up to two ulps, or by a part of itself."""
+    """Change numbers by up to two ulps, or by a fraction of themselves."""
     x = x + np.spacing(x) * rng.integers(-2, 3, x.shape) * (rng.random(x.shape) < 0.7)
     part = 10.0 ** rng.uniform(-16, -3, x.shape) * rng.choice((-1, 1), x.shape)
     return np.where(rng.random(x.shape) < 0.2, x * (1 + part), x)
 
 
 def _around(rng: Rng, count: int, half: Array) -> Array:
-    """Offsets of a pair whose sum has these half extents: touching along an axis, edge on edge, in overlap, apart."""
+    """Return offsets of a pair whose sum has these half extents: touching by faces or edges, overlapping, separated."""
     contact = _nudged(np.tile(half, (count, 1)), rng)
     inside = half * rng.integers(-8, 9, (count, 3)) / 8
     anywhere = half * rng.uniform(-2, 2, (count, 3))
     at = rng.integers(0, 8, (count, 3))
-    found = np.where(at < 3, contact, np.where(at < 6, inside, anywhere))
-    found[rng.random(count) < 0.05] = 0.0
-    return found * rng.choice((-1.0, 1.0), found.shape)
+    offsets = np.where(at < 3, contact, np.where(at < 6, inside, anywhere))
+    offsets[rng.random(count) < 0.05] = 0.0
+    return offsets * rng.choice((-1.0, 1.0), offsets.shape)
 
 
 def _of_box(p: Array, half: Array) -> Array:
-    """Signed distance of points to a box about 0 with these half extents, any number of dimensions."""
+    """Return signed distances of points to a box about 0 with these half extents, in any dimension."""
     q = np.abs(p) - half
     beyond = np.maximum(q, 0)
     return np.sqrt((beyond * beyond).sum(axis=-1)) + np.minimum(q.max(axis=-1), 0)
 
 
-def _pair(rng: Rng, a: Spec, b: Spec, found: Array, swap: bool) -> Pair:
-    poses = np.tile(np.eye(4), (2, len(found), 1, 1))
-    poses[1, :, :3, 3] = found
+def _pair(rng: Rng, a: Spec, b: Spec, offsets: Array, swap: bool) -> Pair:
+    poses = np.tile(np.eye(4), (2, len(offsets), 1, 1))
+    poses[1, :, :3, 3] = offsets
     if rng.random() < 0.5:
-        poses[:, :, :3, 3] += rng.integers(-8, 9, 3) * 2.0 ** rng.integers(-3, 24)  # rounds what it cannot hold
+        poses[:, :, :3, 3] += rng.integers(-8, 9, 3) * 2.0 ** rng.integers(-3, 24)  # a large shift rounds the offsets
     return Pair(b, poses[1], a, poses[0]) if swap else Pair(a, poses[0], b, poses[1])
 
 
@@ -73,7 +74,7 @@ def _bounds(pair: Pair, value: Array) -> tuple[Pair, Truth]:
 
 
 def boxes(rng: Rng, count: int) -> tuple[Pair, Truth]:
-    """Two boxes, turned by right angles."""
+    """Draw two boxes, rotated by right angles."""
     sizes = np.array([[_number(rng) for _ in range(3)] for _ in range(2)])
     if rng.random() < 0.3:
         sizes[1] = sizes[0]
@@ -86,26 +87,26 @@ def boxes(rng: Rng, count: int) -> tuple[Pair, Truth]:
 
 
 def spheres(rng: Rng, count: int) -> tuple[Pair, Truth]:
-    """Two spheres, many of them on an axis or along (3, 4, 0)."""
+    """Draw two spheres, many of them on an axis or along (3, 4, 0)."""
     r, s = _number(rng), _number(rng)
     directions = np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.8, 0), (1 / 3, 2 / 3, 2 / 3)])
-    found = directions[rng.integers(5, size=count)] * _nudged(np.full((count, 1), r + s), rng)
-    found = np.where(rng.random((count, 1)) < 0.2, rng.normal(size=(count, 3)) * (r + s), found)
-    found[rng.random(count) < 0.05] = 0.0
-    pair = _pair(rng, ("sphere", r), ("sphere", s), found, False)
+    offsets = directions[rng.integers(5, size=count)] * _nudged(np.full((count, 1), r + s), rng)
+    offsets = np.where(rng.random((count, 1)) < 0.2, rng.normal(size=(count, 3)) * (r + s), offsets)
+    offsets[rng.random(count) < 0.05] = 0.0
+    pair = _pair(rng, ("sphere", r), ("sphere", s), offsets, False)
     p = _offset(pair)
     return _bounds(pair, np.sqrt((p * p).sum(axis=1)) - np.longdouble(r) - np.longdouble(s))
 
 
 def sphere_box(rng: Rng, count: int) -> tuple[Pair, Truth]:
-    """A sphere and a box, either first."""
+    """Draw a sphere and a box, in either order."""
     r, size = _number(rng), np.array([_number(rng) for _ in range(3)])
     pair = _pair(rng, ("box", size), ("sphere", r), _around(rng, count, size / 2 + r), rng.random() < 0.5)
     return _bounds(pair, _of_box(_offset(pair), size.astype(np.longdouble) / 2) - np.longdouble(r))
 
 
 def capsules(rng: Rng, count: int) -> tuple[Pair, Truth]:
-    """Two capsules side by side or end to end, or a capsule and a sphere."""
+    """Draw two capsules side by side or end to end, or a capsule and a sphere."""
     (r, s), (g, h) = rng.permutation([_number(rng) for _ in range(4)]).reshape(2, 2)
     if rng.random() < 0.3:
         b, h = ("sphere", s), 0.0
@@ -119,7 +120,7 @@ def capsules(rng: Rng, count: int) -> tuple[Pair, Truth]:
 
 
 def cylinders(rng: Rng, count: int) -> tuple[Pair, Truth]:
-    """Two cylinders with one direction, face on face and side by side."""
+    """Draw two parallel cylinders, face on face and side by side."""
     r, s, g, h = (_number(rng) for _ in range(4))
     half = np.array([r + s, r + s, (g + h) / 2])
     pair = _pair(rng, ("cylinder", r, g), ("cylinder", s, h), _around(rng, count, half), False)

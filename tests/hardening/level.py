@@ -1,6 +1,6 @@
-"""``python -m tests.hardening.level``: balls and crates at random on level ground of every kind of body.
+"""``python -m tests.hardening.level``: random balls and crates on level ground, for every kind of body.
 
-All contact normals must be vertical. A ball has one contact point below its centre. A crate has its four corners.
+All contact normals must be vertical. The contact point of a ball is below its centre. Those of a crate are its corners.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import gjk3d as gk
 Array = NDArray[np.float64]
 Rng = np.random.Generator
 
-SIZE = 4.0  #: edge of the ground, whose top is z = 0
-VARIANTS = 8  #: bodies of a kind
-STRAIGHT, ROUNDED = 1e-6, 1e-9  #: greatest error of a normal, and of a length
+SIZE = 4.0  #: edge length of the ground, whose top is z = 0
+VARIANTS = 8  #: bodies of each kind
+STRAIGHT, ROUNDED = 1e-6, 1e-9  #: greatest allowed error of a normal, and of a length
 
 
 def move(x: float, y: float, z: float) -> Array:
@@ -38,13 +38,13 @@ def move(x: float, y: float, z: float) -> Array:
 
 
 def field(rng: Rng, bottom: float = -np.inf) -> Any:
-    """A height field of random pitch."""
+    """Return a height field of random pitch."""
     cells = rng.integers(2, 24, 2)
     return gk.HeightField(np.zeros(cells + 1), SIZE / cells, bottom=bottom)
 
 
 def sheet(rng: Rng) -> tuple[Array, Array]:
-    """The corners and triangles of a level square, triangulated at random."""
+    """Return the corners and triangles of a level square with a random triangulation."""
     n = int(rng.integers(0, 40))
     line = np.concatenate([[0.0], np.sort(rng.uniform(0.1, SIZE - 0.1, n // 4)), [SIZE]])
     ends = [np.column_stack([line, np.full_like(line, v)]) for v in (0.0, SIZE)]
@@ -58,7 +58,7 @@ def sheet(rng: Rng) -> tuple[Array, Array]:
 
 
 def slab(rng: Rng, thick: float = 1.0) -> gk.Mesh:
-    """A closed mesh whose top is triangulated at random."""
+    """Return a closed mesh with a random triangulation of its top."""
     top, faces = sheet(rng)
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     inner = {(i, j) for j, i in edges.tolist()}
@@ -69,7 +69,7 @@ def slab(rng: Rng, thick: float = 1.0) -> gk.Mesh:
 
 
 def bricks(rng: Rng, make: Callable[[Array], Any] = gk.Box) -> gk.Compound:
-    """Abutting boxes in rows, of random widths and depths."""
+    """Return rows of abutting boxes of random widths and depths."""
     parts = []
     rows = np.concatenate([[0.0], np.sort(rng.uniform(0, SIZE, rng.integers(0, 4))), [SIZE]])
     for low, high in pairwise(rows):
@@ -82,12 +82,12 @@ def bricks(rng: Rng, make: Callable[[Array], Any] = gk.Box) -> gk.Compound:
 
 
 def boxed(extents: Array) -> gk.Mesh:
-    """A box as a closed mesh."""
+    """Return a box as a closed mesh."""
     return gk.Mesh(*gk.Box(extents).surface())
 
 
 def voxels(rng: Rng) -> gk.VoxelGrid:
-    """Cubes whose top layer is full, with holes below."""
+    """Return cubes with a full top layer and holes below."""
     cells = int(rng.integers(4, 16))
     occupied = rng.random((cells, cells, 4)) < 0.5
     occupied[..., -2:] = True
@@ -96,7 +96,7 @@ def voxels(rng: Rng) -> gk.VoxelGrid:
 
 
 def shell(rng: Rng) -> gk.Shell:
-    """A thick surface whose upper side is level."""
+    """Return a thick surface with a level upper side."""
     vertices, faces = sheet(rng)
     thick = rng.uniform(0.1, 0.5)
     return gk.Shell(gk.Mesh(vertices - (0, 0, 0.5 * thick), faces), thick)
@@ -120,11 +120,11 @@ def ground(kind: str, variant: int) -> Any:
     return GROUNDS[kind](np.random.default_rng([variant, *kind.encode()]))
 
 
-# --- what lies on it --------------------------------------------------------------------------------------------------
+# --- objects on the ground --------------------------------------------------------------------------------------------
 
 
 def halves(extents: Array) -> gk.Compound:
-    """A box as two abutting boxes."""
+    """Return a box as two abutting boxes."""
     half = extents * (0.5, 1.0, 1.0)
     return gk.Compound([(gk.Box(half), move(x * extents[0], 0, 0)) for x in (-0.25, 0.25)])
 
@@ -133,12 +133,12 @@ CRATES: dict[str, Callable[[Array], Any]] = {"crate": gk.Box, "mesh crate": boxe
 THINGS = ("ball", *CRATES)
 
 
-def lying(rng: Rng, thing: str) -> tuple[Any, Array, Array]:
-    """Return a random thing, its pose on z = 0, and the points where it rests, (1, 3) or (4, 3)."""
+def lying(rng: Rng, item: str) -> tuple[Any, Array, Array]:
+    """Return a random object, its pose on z = 0, and its contact points, (1, 3) or (4, 3)."""
     x, y = rng.uniform(0.3 * SIZE, 0.7 * SIZE, 2)
     if rng.random() < 0.3:
         x, y = np.round([x, y])
-    if thing == "ball":
+    if item == "ball":
         radius = 10.0 ** rng.uniform(-1.5, 0)
         return gk.Sphere(radius), move(x, y, radius), np.array([[x, y, 0.0]])
     extents = 10.0 ** rng.uniform(-1, 0, 3)
@@ -146,13 +146,13 @@ def lying(rng: Rng, thing: str) -> tuple[Any, Array, Array]:
     pose = move(x, y, 0.5 * extents[2])
     pose[:3, :3] = Rotation.from_euler("z", yaw).as_matrix()
     corners = 0.5 * extents * [(u, v, -1.0) for u in (-1, 1) for v in (-1, 1)]
-    return CRATES[thing](extents), pose, corners @ pose[:3, :3].T + pose[:3, 3]
+    return CRATES[item](extents), pose, corners @ pose[:3, :3].T + pose[:3, 3]
 
 
-def fault(rng: Rng, kind: str, thing: str) -> str:
-    """Return what is wrong with the contact of a random thing on level ground; empty if all is right."""
+def fault(rng: Rng, kind: str, item: str) -> str:
+    """Return the fault of the contact of a random object on level ground, or an empty string."""
     floor = ground(kind, int(rng.integers(VARIANTS)))
-    body, pose, feet = lying(rng, thing)
+    body, pose, feet = lying(rng, item)
     size = float(np.min(body.bounds[1] - body.bounds[0]))
     gap = size * -(10.0 ** rng.uniform(-6, -0.8)) if rng.random() < 0.7 else rng.choice((0.0, 1e-3, 1e-2)) * size
     pose[2, 3] += gap
@@ -177,10 +177,10 @@ def fault(rng: Rng, kind: str, thing: str) -> str:
     return "count" if most == 4 and touch.count != len(feet) else ""
 
 
-def faults(kind: str, thing: str, rows: int, seed: int = 0) -> Counter[str]:
-    """Count what is wrong with so many random things on level ground of a kind."""
-    found = (fault(np.random.default_rng([seed, row]), kind, thing) for row in range(rows))
-    return Counter(name for name in found if name)
+def faults(kind: str, item: str, rows: int, seed: int = 0) -> Counter[str]:
+    """Count the faults of random objects on level ground of a kind."""
+    names = (fault(np.random.default_rng([seed, row]), kind, item) for row in range(rows))
+    return Counter(name for name in names if name)
 
 
 def main(given: list[str] | None = None) -> int:
@@ -191,10 +191,10 @@ def main(given: list[str] | None = None) -> int:
     arguments = parser.parse_args(given)
     wrong = 0
     for kind in GROUNDS:
-        for thing in THINGS:
-            found = faults(kind, thing, arguments.rows, arguments.seed)
-            wrong += found.total()
-            print(f"{thing} on {kind}: {found.total()} of {arguments.rows} wrong", dict(found) or "", flush=True)
+        for item in THINGS:
+            counts = faults(kind, item, arguments.rows, arguments.seed)
+            wrong += counts.total()
+            print(f"{item} on {kind}: {counts.total()} of {arguments.rows} wrong", dict(counts) or "", flush=True)
     return int(wrong > 0)
 
 

@@ -1,9 +1,9 @@
-"""The switch of mutated sources: which mutant is active, and which are reached; also a plugin of pytest.
+"""The switch of mutated sources, which selects the active mutant and records reached mutants; also a pytest plugin.
 
 A mutated copy of gjk3d has this file as ``gjk3d/_mutants.py``. The environment variable ``GJK3D_MUTANT_FILE`` names a
 file that all processes of a run map: the number of the active mutant, and one byte for each mutant that is reached.
-Without it no mutant is active. The plugin runs the tests that ``GJK3D_MUTANT_TESTS`` lists, in its order, with a limit
-of time for each, and appends what it reached and how it ended to the file ``GJK3D_MUTANT_LOG``.
+Without it no mutant is active. The plugin runs the tests that ``GJK3D_MUTANT_TESTS`` lists, in its order, with a time
+limit for each. It appends the reached mutants and the outcome of each test to the file ``GJK3D_MUTANT_LOG``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if MODE in ("jit", "alone"):
 
     @intrinsic
     def mutant(context: Any, number: Any) -> Any:
-        """Note that a mutant is reached, and return whether it is active."""
+        """Record that a mutant is reached, and return whether it is active."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             byte, word = ir.IntType(8), ir.IntType(64)
@@ -55,13 +55,13 @@ if MODE in ("jit", "alone"):
 
         return types.boolean(types.int64), generate
 
-    # Python code that runs while modules are imported for the compiler
+    # for Python code that runs while the compiler imports modules
     type(mutant).__call__ = lambda self, number: False
 
 else:
 
     def mutant(number: int) -> bool:
-        """Note that a mutant is reached, and return whether it is active."""
+        """Record that a mutant is reached, and return whether it is active."""
         _memory[NUMBER_SIZE + number] = 1
         return number == _active
 
@@ -108,12 +108,12 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
 
 
 def pytest_collection_finish(session: Any) -> None:
-    """Log what the imports reached."""
+    """Log the mutants that the imports reached."""
     _log({"test": None, "reached": take_reached()})
 
 
 def pytest_runtest_logstart(nodeid: str, location: Any) -> None:
-    """End the process where a test takes too long."""
+    """Clear the log row, and end the process if the test takes too long."""
     _row.clear()
     _row.update(test=nodeid, outcome="passed", seconds=0.0, setup=[], reached=[])
     if nodeid in _limits:
@@ -121,7 +121,7 @@ def pytest_runtest_logstart(nodeid: str, location: Any) -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Note what a phase of a test reached, how it ended and its time."""
+    """Record the reached mutants, the outcome and the time of a phase of a test."""
     _row["setup" if report.when == "setup" else "reached"] += take_reached()
     _row["seconds"] += report.duration
     if report.outcome != "passed":

@@ -1,4 +1,4 @@
-"""``python -m tests.hardening.mutants``: small faults in every subpackage, and whether its quick tests notice them.
+"""``python -m tests.hardening.mutants``: make small faults in every subpackage, and check that its quick tests fail.
 
 A copy of the package holds all mutants of a run behind switches (`mutations`), and its kernels are compiled once. A
 first run of the tests, without a mutant, records which mutants each test reaches. Each mutant is then run against the
@@ -7,7 +7,7 @@ quick tests of its subpackage that reach it, until one fails. A mutant that surv
 it counts, the quick tests of the other subpackages that reach it run too.
 
 The results are stored in the folder ``--work``. The same command continues a run that was stopped. After a change of
-the tests it judges the survivors again and keeps the mutants that are killed.
+the tests it judges the survivors again and keeps the results of killed mutants.
 
 Exit status 1: the quick tests kill less than 95 % of the mutants that count, or no test kills a dropped rounding term.
 """
@@ -49,11 +49,11 @@ OPERATORS = (
     "sign", "off by one", "swapped A and B", "comparison", "dropped term", "dropped invalidation",
     "cached value not refreshed", "rounding",
 )  # fmt: skip
-SECTIONS = ("alone", "together", "mesh against mesh", "robots", "clash", "convex", "bodies")  #: of the answers
+SECTIONS = ("alone", "together", "mesh against mesh", "robots", "clash", "convex", "bodies")  #: of the answers module
 _COPIED = ("gjk3d", "data", "examples", ".ci", "README.md", "LICENSE", "pyproject.toml")
 _SWITCH = "gjk3d._mutants"
 _TOP = "top level"
-#: tests of the sources themselves, or of what is not mutated
+#: tests of the sources themselves, or of code that is not mutated
 _OTHER_TESTS = {"test_docstrings", "test_documents", "test_naive", "test_package"}
 _COMPAT_TESTS = {"test_compat", "test_collision_manager"}
 
@@ -107,7 +107,7 @@ class Tree:
     def make(
         self, seed: int, count: int, operator: str | None = None, packages: Sequence[str] | None = None
     ) -> list[Mutant]:
-        """Copy, mutate and compile; return the mutants. A mutant whose kernel does not compile is replaced."""
+        """Copy, mutate and compile; return the mutants. Mutants whose kernels do not compile are replaced."""
         plan = self.work / "plan.json"
         options = {
             "seed": seed,
@@ -141,7 +141,7 @@ class Tree:
             failed = self._compile()
             if not failed:
                 break
-            _say(f"mutants of {', '.join(failed)} do not compile and are replaced")
+            _print(f"mutants of {', '.join(failed)} do not compile and are replaced")
             refused = {mutant.number for mutant in mutants if any(self._is_inside(mutant, name) for name in failed)}
             assert refused, f"{failed} have no mutants and do not compile"
             candidates = [mutant for mutant in candidates if mutant.number not in refused]
@@ -158,7 +158,7 @@ class Tree:
                 shutil.copy(self.source / name, self.root / name)
 
     def _take_tests(self) -> None:
-        """Copy the tests. If they have changed, only what is killed stays so; the rest is judged again."""
+        """Copy the tests. If they have changed, keep only the results of killed mutants."""
         stamp, new = self.work / "tests.sha256", _hash((self.source / "tests").rglob("*.py"))
         if stamp.exists() and stamp.read_text() == new:
             return
@@ -169,12 +169,12 @@ class Tree:
         stamp.write_text(new)
 
     def _sources_hash(self) -> str:
-        """Return a hash of all that the mutants follow from."""
+        """Return a hash of all files that determine the mutants."""
         scripts = [Path(__file__).with_name(name) for name in ("mutants.py", "mutations.py", "mutant_switch.py")]
         return _hash([*(self.source / "gjk3d").rglob("*.py"), *scripts])
 
     def _take_bitcode(self) -> None:
-        """Start with the bitcode of the kernels that stay as they are."""
+        """Copy the cached bitcode, which the unchanged kernels reuse."""
         from gjk3d._kernels import files
 
         if (files.folder() / "bitcode").exists():
@@ -192,7 +192,7 @@ class Tree:
             (self.root / path).write_text(
                 mutations.mutated(text, number, chosen[path], _SWITCH) if chosen[path] else text
             )
-        loader = "gjk3d/_kernels/calls/assembly.py"  # the symbol of the switch must be known before an object is loaded
+        loader = "gjk3d/_kernels/calls/assembly.py"  # the symbol of the switch must exist before an object is loaded
         (self.root / loader).write_text(mutations.mutated((self.source / loader).read_text(), 1, (), _SWITCH))
         shutil.copy(Path(__file__).with_name("mutant_switch.py"), self.root / "gjk3d" / "_mutants.py")
 
@@ -206,9 +206,9 @@ class Tree:
         return failed
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Return the environment in which programs use this copy."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GJK3D_MUTANT")}
-        return {**kept, "PYTHONPATH": str(self.root), "GJK3D_CACHE_DIR": str(self.work / "cache"), **more}
+        """Return the environment of programs that use this copy."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GJK3D_MUTANT")}
+        return {**inherited, "PYTHONPATH": str(self.root), "GJK3D_CACHE_DIR": str(self.work / "cache"), **more}
 
     def has_full_tier(self) -> bool:
         """Return whether the tests have a full tier."""
@@ -238,15 +238,13 @@ def compile_kernels() -> None:
     group, failed = builder.in_groups, []
 
     def grouped(kernels: Any) -> Any:
-        failed.extend(sorted(symbol for symbol, each in kernels.items() if not each.bitcode))
+        failed.extend(sorted(symbol for symbol, kernel in kernels.items() if not kernel.bitcode))
         if failed:
             raise _NotCompiled
         return group(kernels)
 
     builder._work, builder.in_groups = _compile_or_report, grouped
-    os.environ["GJK3D_KERNELS"] = (
-        "alone"  # for the builder's processes, which read it first if gjk3d/__init__ is mutated
-    )
+    os.environ["GJK3D_KERNELS"] = "alone"  # the builder's processes read it first if gjk3d/__init__ is mutated
     with contextlib.suppress(_NotCompiled):
         builder.build()
     print(json.dumps(failed))
@@ -272,14 +270,14 @@ def _compile_or_report(name: str, arguments: Any, folder: Path) -> Any:
 
 
 class Run(NamedTuple):
-    """How a program ended; None if it took too long."""
+    """The exit status of a program, or None if it took too long, and its log."""
 
     status: int | None
-    rows: list[dict[str, Any]]  #: that it logged
+    rows: list[dict[str, Any]]  #: rows of the log
 
 
 class Runner:
-    """Runs programs on the mutated copy, each with a mutant or without."""
+    """Runs programs on the mutated copy, with or without an active mutant."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -287,7 +285,7 @@ class Runner:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def tests(self, arguments: Sequence[str], number: int = 0, limits: dict[str, float] | None = None) -> Run:
-        """Run pytest; with ``limits``, seconds by test, only those tests, in this order, until one fails."""
+        """Run pytest. With ``limits``, seconds by test, run only those tests, in this order, until one fails."""
         command = ["-m", "pytest", "-p", _SWITCH, "-p", "no:cacheprovider", "-q", "--no-header", "--tb=no", "-rN"]
         with self._folder() as folder:
             more = {"GJK3D_MUTANT_LOG": str(folder / "log")}
@@ -299,13 +297,13 @@ class Runner:
             return self._run(command, number, folder, more, 120.0 + sum((limits or {}).values()) if limits else None)
 
     def answers(self, sections: Sequence[str], folder: Path, number: int = 0, limit: float | None = None) -> Run:
-        """Compute the digests of sections of the answers; store them in a folder, or compare them if they are there."""
+        """Compute digests of sections of the answers. Store them in a folder, or compare them with stored ones."""
         command = ["-m", "tests.hardening.mutants", "--digests", str(folder), *sections]
         with self._folder() as run_folder:
             return self._run(command, number, run_folder, {"GJK3D_MUTANT_LOG": str(run_folder / "log")}, limit)
 
     def stop(self) -> None:
-        """End what runs."""
+        """End all running programs."""
         self.stopped = True
         for process in list(self._running):
             _kill(process)
@@ -331,7 +329,7 @@ class Runner:
         except subprocess.TimeoutExpired:
             status = None
         finally:
-            _kill(process)  # and what it started
+            _kill(process)  # with its child processes
             self._running.discard(process)
         if self.stopped:
             raise KeyboardInterrupt
@@ -350,10 +348,10 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def compute_digests(folder: Path, sections: Sequence[str]) -> int:
-    """Store the digests of sections of the answers, or compare them with those stored; 1 as soon as one differs."""
+    """Store the digests of sections of the answers, or compare them with stored ones; return 1 if one differs."""
     from gjk3d import _mutants
 
-    reached: set[int] = set()  # of all sections so far: a later one uses what an earlier one has cached
+    reached: set[int] = set()  # of all sections so far, since a later one uses caches of earlier ones
     for section in sections:
         path, start = folder / f"{section}.txt", time.perf_counter()
         stored = path.read_text().split() if path.exists() else None
@@ -395,7 +393,7 @@ class Reach:
     @cached_property
     def _tests(self) -> dict[int, set[str]]:
         tests: dict[int, set[str]] = defaultdict(set)
-        by_file: dict[str, set[int]] = defaultdict(set)  # a fixture of a file is made for its first test only
+        by_file: dict[str, set[int]] = defaultdict(set)  # a fixture of a file runs for its first test only
         for row in self._rows:
             by_file[_file(row["test"])].update(row["setup"])
         for row in self._rows:
@@ -427,14 +425,14 @@ def _file(test: str) -> str:
 
 
 class Result(NamedTuple):
-    """What became of a mutant."""
+    """The result of a mutant."""
 
     number: int
     quick: str  #: the quick test of its subpackage that fails
     digest: str  #: the section of the answers that differs
     full: str  #: the test of the full tier that fails
     tests: int  #: quick tests of its subpackage that reach it
-    sections: int  #: of the answers that reach it
+    sections: int  #: sections of the answers that reach it
     seconds: float
     elsewhere: str = ""  #: the quick test of another subpackage that fails
 
@@ -445,12 +443,12 @@ class Result(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether anything notices it."""
+        """Whether a quick test, a digest or a full test detects it."""
         return bool(self.quick or self.digest or self.full)
 
     @property
     def verdict(self) -> str:
-        """The result in words."""
+        """The result as text."""
         if self.quick:
             return f"killed by {self.quick}"
         reach = f"reached by {self.tests} quick tests and {self.sections} sections of the answers"
@@ -464,23 +462,23 @@ class Result(NamedTuple):
 
 
 class Judge:
-    """Decides about mutants, with the runs without a mutant in files of the work folder."""
+    """Judges mutants. Results without a mutant are stored in files of the work folder."""
 
     def __init__(self, runner: Runner, mutants: Sequence[Mutant]) -> None:
         self.runner, self.tree, self.mutants = runner, runner.tree, mutants
         self.folder = self.tree.unmutated
         self.folder.mkdir(exist_ok=True)
-        self.groups = sorted({group_of(each.path) for each in mutants}, key=lambda name: -_size(self.tree.root, name))
+        self.groups = sorted({group_of(m.path) for m in mutants}, key=lambda name: -_size(self.tree.root, name))
         self._reach: dict[str, Reach] = {}
         self._full_guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def prepare(self, pool: ThreadPoolExecutor) -> None:
-        """Run the tests and the answers without a mutant, as far as that was not done."""
+        """Run the tests and the answers without a mutant, unless their results are stored."""
         list(pool.map(self.reach, self.groups))
         self.answers()
 
     def reach(self, group: str, full: bool = False) -> Reach:
-        """Return what the tests of a subpackage reach."""
+        """Return the mutants that the tests of a subpackage reach."""
         name = f"{group} full" if full else group
         if name not in self._reach:
             path = self.folder / f"{name}.jsonl"
@@ -490,10 +488,10 @@ class Judge:
                 run = self.runner.tests([*tier, *tests_of(self.tree.root, group)])
                 assert run.status in (0, 1, 5), f"the tests of {group} end with {run.status} without a mutant"
                 _write_rows(path, run.rows)
-                _say(f"tests of {name}: {len(run.rows) - 1} in {time.perf_counter() - start:.0f} s")
+                _print(f"tests of {name}: {len(run.rows) - 1} in {time.perf_counter() - start:.0f} s")
             reach = self._reach[name] = Reach(_rows(path))
             if reach.failed():
-                _say(f"not used, since they fail without a mutant: {', '.join(reach.failed())}")
+                _print(f"not used, since they fail without a mutant: {', '.join(reach.failed())}")
         return self._reach[name]
 
     def answers(self) -> list[dict[str, Any]]:
@@ -505,11 +503,11 @@ class Judge:
             run = self.runner.answers(SECTIONS, self.folder)
             assert run.status == 0, "the answers fail without a mutant"
             _write_rows(path, run.rows)
-            _say(f"answers in {sum(row['seconds'] for row in run.rows):.0f} s")
+            _print(f"answers in {sum(row['seconds'] for row in run.rows):.0f} s")
         return _rows(path)
 
     def judge(self, mutant: Mutant) -> Result:
-        """Run a mutant against the quick tests, and if it survives against the answers and the full tier."""
+        """Run a mutant against the quick tests. If it survives, run it against the answers and the full tier."""
         start = time.perf_counter()
         home = group_of(mutant.path)
         quick, digest, full, elsewhere = self._killed(mutant, self.reach(home)), "", "", ""
@@ -526,7 +524,7 @@ class Judge:
         return Result(mutant.number, quick, digest, full, tests, sections, time.perf_counter() - start, elsewhere)
 
     def _killed(self, mutant: Mutant, reach: Reach, full: bool = False) -> str:
-        """Return the test that fails with a mutant, or nothing."""
+        """Return the test that fails with a mutant, or an empty string."""
         limits = reach.limits(mutant.number, FULL if full else math.inf)
         if not limits:
             return ""
@@ -545,7 +543,7 @@ class Judge:
         return {row["section"]: row["seconds"] for row in self.answers() if mutant.number in row["reached"]}
 
     def _different_section(self, mutant: Mutant) -> str:
-        """Return the section of the answers whose digest differs with a mutant, or nothing."""
+        """Return the section of the answers whose digest differs with a mutant, or an empty string."""
         sections = self._sections(mutant)
         if not sections:
             return ""
@@ -599,7 +597,7 @@ def _list(title: str, judged: Sequence[tuple[Mutant, Result]]) -> str:
     return f"\n{title}:\n\n{rows}" if rows else ""
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -644,31 +642,31 @@ def run(mutants: Sequence[Mutant], runner: Runner, workers: int) -> dict[int, Re
                 file.write(json.dumps(result._asdict()) + "\n")
                 file.flush()
                 counted = f"{len(results)} of {len(mutants)}, {result.seconds:.0f} s"
-                _say(f"{counted}: {waiting[future]}: {result.verdict}")
+                _print(f"{counted}: {waiting[future]}: {result.verdict}")
         except BaseException as error:
             runner.stop()
             pool.shutdown(cancel_futures=True)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            _say(f"stopped; the same command continues with the results in {state}")
+            _print(f"stopped; the same command continues with the results in {state}")
     return results
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run what the command line selects; 1 if the goal is missed or not all mutants were judged."""
+    """Run the command line; return 1 if the goal is missed or not all mutants were judged."""
     arguments = _arguments(given)
     if arguments.digests:
         return compute_digests(Path(arguments.digests[0]), arguments.digests[1:])
     tree = Tree(arguments.work or Path(tempfile.gettempdir()) / f"gjk3d-mutants-{arguments.seed}")
     tree.work.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    _say(f"the sources are mutated and compiled in {tree.work}: a minute or two on two cores")
+    _print(f"the sources are mutated and compiled in {tree.work}: a minute or two on two cores")
     try:
         mutants = tree.make(arguments.seed, arguments.count, arguments.only, arguments.packages)
     except KeyboardInterrupt:
-        _say("stopped; the same command starts again")
+        _print("stopped; the same command starts again")
         return 130
-    _say(f"{len(mutants)} mutants in {tree.root}, {time.perf_counter() - start:.0f} s")
+    _print(f"{len(mutants)} mutants in {tree.root}, {time.perf_counter() - start:.0f} s")
     results = run(mutants, Runner(tree), arguments.workers)
     text, good = report(mutants, results)
     print(text)

@@ -1,4 +1,4 @@
-"""Small faults for the sources of gjk3d: where each can be made, which a seed selects, and the source that has them.
+"""Small faults for the sources of gjk3d: their places, their selection by a seed, and the mutated source.
 
 A mutated source holds many mutants at once. Each is behind a switch, so the kernels of all mutants are compiled once:
 
@@ -39,11 +39,11 @@ _NEGATION: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 
-Change = Callable[[Any], ast.AST]  #: from a copy of a node to the node in its place
+Change = Callable[[Any], ast.AST]  #: maps a copy of a node to its replacement
 
 
 class Mutant(NamedTuple):
-    """A fault: its number among all that the sources permit, its place, and the code before and after."""
+    """A fault: its number among all possible ones, its place, and the code before and after."""
 
     number: int
     path: str
@@ -57,11 +57,11 @@ class Mutant(NamedTuple):
 
 
 class _Edit(NamedTuple):
-    """One node of a statement, or of the condition or iterable at its head, and the node in its place."""
+    """One node of a statement, or of the condition or iterable at its head, and its replacement."""
 
     operator: str
     statement: ast.stmt
-    field: str | None  #: of the statement, None for all of it
+    field: str | None  #: field of the statement, None for the whole statement
     node: ast.AST
     change: Change
 
@@ -73,7 +73,7 @@ class _Edit(NamedTuple):
         return ast.fix_missing_locations(_Replace(node, self.change(node)).visit(copied))
 
     def whole(self) -> ast.AST:
-        """Return what is copied and switched."""
+        """Return the node that is copied and switched."""
         return self.statement if self.field is None else getattr(self.statement, self.field)
 
 
@@ -85,7 +85,7 @@ class _Replace(ast.NodeTransformer):
         return self.new if node is self.old else self.generic_visit(node)
 
 
-# where faults can be made ---------------------------------------------------------------------------------------------
+# places of faults -----------------------------------------------------------------------------------------------------
 
 
 def mutants_of(path: str, source: str, first: int = 1) -> list[Mutant]:
@@ -108,7 +108,7 @@ def mutated(source: str, first: int, numbers: Collection[int], switch_module: st
     """Return a source with some of its mutants, each behind its switch; ``first`` as in `mutants_of`."""
     tree = ast.parse(source)
     chosen = [(first + k, edit) for k, edit in enumerate(_edits(tree)) if first + k in numbers]
-    results = [(number, edit, edit.result()) for number, edit in chosen]  # before any is put in its place
+    results = [(number, edit, edit.result()) for number, edit in chosen]  # before any replacement is inserted
     switched: dict[int, tuple[ast.stmt, ast.stmt]] = {}
     for number, edit, result in results:
         condition = ast.Call(ast.Name(SWITCH, ast.Load()), [ast.Constant(number)], [])
@@ -188,7 +188,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _expressions(root: ast.AST) -> Iterator[ast.AST]:
-    """Yield expressions that are executed: no text of messages."""
+    """Yield expressions that are executed, except texts of messages."""
     if isinstance(root, (ast.JoinedStr, ast.Lambda)):
         return
     yield root
@@ -200,7 +200,7 @@ def _expressions(root: ast.AST) -> Iterator[ast.AST]:
 
 
 def _of_statement(statement: ast.stmt) -> Iterator[_Edit]:
-    """Yield the statement left out, where it discards or stores a value that is kept."""
+    """Yield edits that change the sign of an update, or remove a statement that updates, discards or stores a value."""
 
     def without(operator: str) -> _Edit:
         return _Edit(operator, statement, None, statement, lambda node: ast.Pass())
@@ -226,12 +226,12 @@ def _of_statement(statement: ast.stmt) -> Iterator[_Edit]:
 
 
 def _of_expression(node: ast.AST, names: Collection[str]) -> Iterator[tuple[str, ast.AST, Change]]:
-    """Yield the operator, the node and the change of every mutant whose outermost changed node is this one."""
+    """Yield the operator, the node and the change of every mutant of which this is the outermost changed node."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and not _is_joined(node):
         yield "sign", node, _opposite
         for side in ("left", "right"):
             if side == "left" and isinstance(node.op, ast.Sub):
-                continue  # what remains would be a negated term
+                continue  # the remaining term would be negated
             operator = "rounding" if _is_rounding(getattr(node, side)) else "dropped term"
             yield operator, node, _part("right" if side == "left" else "left")
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -331,7 +331,7 @@ def _swapped(field: str, k: int) -> Change:
 
 
 def _next_integer(node: ast.Constant) -> ast.AST:
-    """Return the integer after it, or before it: 2 is the last index of a vector."""
+    """Return the next integer, or the previous one above 1, since 2 is the last index of a vector."""
     assert isinstance(node.value, int)
     return ast.Constant(node.value - 1 if node.value > 1 else node.value + 1)
 
@@ -345,7 +345,7 @@ def _is_integer(node: ast.AST) -> bool:
 
 
 def _is_joined(node: ast.BinOp) -> bool:
-    """Return whether a sum joins texts or sequences."""
+    """Return whether a sum joins strings or sequences."""
     sequences = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp)
     return any(
         isinstance(side, sequences) or (isinstance(side, ast.Constant) and isinstance(side.value, (str, bytes)))
@@ -354,7 +354,7 @@ def _is_joined(node: ast.BinOp) -> bool:
 
 
 def _is_rounding(node: ast.AST) -> bool:
-    """Return whether a term is a bound of a rounding error: a product with such a name, or the name itself."""
+    """Return whether a term bounds a rounding error: it has such a name, or is a product with such a name."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         return _is_rounding(node.left) and _is_rounding(node.right)
     if isinstance(node, ast.BinOp):
@@ -380,7 +380,7 @@ def _other_side(text: str) -> str:
 
 
 def quotas(lines: dict[str, int], available: dict[str, int], count: int, least: int) -> dict[str, int]:
-    """Return how many mutants each group gets: in proportion to its lines, ``least`` each, at most those available."""
+    """Return the number of mutants of each group: proportional to its lines, at least ``least`` if available."""
     least = min(least, count // len(lines))
     result = {name: min(least, available[name]) for name in lines}
     for _ in range(min(count, sum(available.values())) - sum(result.values())):
@@ -390,7 +390,7 @@ def quotas(lines: dict[str, int], available: dict[str, int], count: int, least: 
 
 
 def select(mutants: Sequence[Mutant], count: int, seed: object) -> list[Mutant]:
-    """Return ``count`` mutants, or all if there are fewer: the operators in turn, and at random among those of one.
+    """Return ``count`` mutants, or all if there are fewer: the operators in turn, and a random mutant of each.
 
     The order of two mutants does not depend on the others, so without a few mutants the selection is almost the same.
     """

@@ -1,6 +1,6 @@
-"""``python -m tests.hardening.normals``: normals of touches and impacts of balls, judged by closest points in numpy.
+"""``python -m tests.hardening.normals``: compare normals of touches and impacts of balls with closest points in numpy.
 
-Those of crates that exactly touch level height fields are vertical.
+The normals of crates that exactly touch level height fields must be vertical.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import gjk3d as gk
 
 Rng = np.random.Generator
 DATA = Path(__file__).parents[2] / "data"
-ACCURATE = 1e-9  #: radians between a normal and the judge's
-SAME_GAP = 1e-12  #: of the size: surfaces that are nearer than the nearest and this may have the normal
+ACCURATE = 1e-9  #: greatest allowed error of a normal, in radians
+SAME_GAP = 1e-12  #: relative to the size: surfaces within this of the nearest one may define the normal
 
 
 @dataclass
 class Casts:
-    """Counts of casts, and the wrong ones."""
+    """Counts of casts, and their faults."""
 
     casts: int = 0
     hits: int = 0
@@ -52,7 +52,7 @@ class Casts:
 
 
 def closest_points(p: Array, triangles: Array) -> Array:
-    """Return the point of each triangle, (n, 3, 3), that is nearest to p."""
+    """Return the point closest to p of each triangle, (n, 3, 3)."""
     a = triangles[:, 0]
     u, v = triangles[:, 1] - a, triangles[:, 2] - a
     n = np.cross(u, v)
@@ -78,42 +78,42 @@ def some_balls(rng: Rng, count: int = 12) -> tuple[gk.Compound, Array, Array]:
 
 
 def cast_at_balls(rng: Rng, casts: int) -> Casts:
-    """Cast balls at a compound of balls, and touch it with each where the cast ends."""
-    found = Casts()
+    """Cast balls at a compound of balls, and check the normals at each impact."""
+    result = Casts()
     compound, centers, radii = some_balls(rng)
     for k in range(casts):
         radius = rng.uniform(0.05, 0.3)
         start = 4.0 * naive.unit_vectors(rng, 1)[0]
         way = 2.0 * (rng.uniform(-0.8, 0.8, 3) - start)
         hit = gk.shapecast(gk.Sphere(radius), compound, way, naive.pose(None, start))
-        found.casts += 1
-        # the time at which the gap to each ball is 0: a quadratic equation
-        apart, reach = centers - start, radii + radius
-        b, c = apart @ way, (apart**2).sum(axis=1) - reach**2
+        result.casts += 1
+        # the time of contact with each ball is the root of a quadratic equation
+        offsets, reach = centers - start, radii + radius
+        b, c = offsets @ way, (offsets**2).sum(axis=1) - reach**2
         root = b**2 - (way @ way) * c
         times = np.where(root >= 0.0, (b - np.sqrt(np.maximum(root, 0.0))) / (way @ way), np.inf)
         first = int(times.argmin())
         if hit.status != gk.ImpactStatus.HIT:
             if times[first] <= 1.0 and root[first] > 1e-9:
-                found.wrong.append(f"cast {k}: {hit.status}, but the balls touch at {times[first]}")
+                result.wrong.append(f"cast {k}: {hit.status}, but the balls touch at {times[first]}")
             continue
-        found.hits += 1
+        result.hits += 1
         center = start + times[first] * way
         gaps = np.linalg.norm(centers - center, axis=1) - radii
         feet = center + (centers - center) * (gaps / (gaps + radii))[:, None]
         for name, normal in normals_of(gk.Sphere(radius), compound, hit, center):
-            found.judge(f"cast {k}, {name}", normal, center, feet, gaps, 4.0)
-    return found
+            result.judge(f"cast {k}, {name}", normal, center, feet, gaps, 4.0)
+    return result
 
 
 def normals_of(ball: gk.Sphere, body: Any, hit: gk.Impact[float], center: Array) -> Iterator[tuple[str, Array]]:
-    """Yield the normals that each query returns where a cast ends, or where the ball touches the body."""
+    """Yield the normal of the impact, and those of the queries with the ball at the impact."""
     yield "impact", hit.normal
     yield "signed distance", gk.signed_distance(ball, body, naive.pose(None, center)).normal
     yield "distance", gk.distance(ball, body, naive.pose(None, center)).normal
 
 
-def cast_at_mesh(rng: Rng, mesh: gk.Mesh, casts: int, found: Casts, name: str) -> None:
+def cast_at_mesh(rng: Rng, mesh: gk.Mesh, casts: int, result: Casts, name: str) -> None:
     """Cast balls of several sizes from outside at points near the surface of a mesh."""
     corners = mesh.vertices[mesh.faces]
     low, high = mesh.bounds
@@ -123,41 +123,41 @@ def cast_at_mesh(rng: Rng, mesh: gk.Mesh, casts: int, found: Casts, name: str) -
         start = middle + size * 1.5 * naive.unit_vectors(rng, 1)[0]
         aim = corners[rng.integers(len(corners))].T @ rng.dirichlet(np.ones(3))
         hit = gk.shapecast(gk.Sphere(radius), mesh, 2.0 * (aim - start), naive.pose(None, start))
-        found.casts += 1
+        result.casts += 1
         if hit.status != gk.ImpactStatus.HIT:
-            found.wrong.append(f"{name} {k}: {hit.status} of a cast at a point of the surface")
+            result.wrong.append(f"{name} {k}: {hit.status} of a cast at a point of the surface")
             continue
-        found.hits += 1
+        result.hits += 1
         center = start + hit.free_until * 2.0 * (aim - start)
         feet = closest_points(center, corners)
         gaps = np.linalg.norm(feet - center, axis=1)
         if abs(gaps.min() - radius) > 1e-9 * size:
-            found.wrong.append(f"{name} {k}: the gap is {gaps.min() - radius} at the impact")
+            result.wrong.append(f"{name} {k}: the gap is {gaps.min() - radius} at the impact")
         for query, normal in normals_of(gk.Sphere(radius), mesh, hit, center):
-            found.judge(f"{name} {k}, {query}", normal, center, feet, gaps, size)
+            result.judge(f"{name} {k}, {query}", normal, center, feet, gaps, size)
 
 
 def cast_at_gearbox(rng: Rng, casts: int, parts: int | None = None) -> Casts:
     """Cast balls at each part of the gearbox, or at the first parts."""
-    found = Casts()
+    result = Casts()
     for part in gk.clash.Assembly.load(DATA / "gearbox.glb").parts[:parts]:
-        cast_at_mesh(rng, part.mesh, casts, found, part.name)
-    return found
+        cast_at_mesh(rng, part.mesh, casts, result, part.name)
+    return result
 
 
 def touch_level_fields(counts: Sequence[int], sides: Sequence[float]) -> Casts:
-    """Put crates on level height fields of so many posts, at places of a lattice, where edges of columns are theirs."""
-    found = Casts()
+    """Put crates on level height fields at lattice points, where edges of crates lie on edges of columns."""
+    result = Casts()
     for n, bottom, side in itertools.product(counts, (-np.inf, -2.0), sides):
         ground, crate = gk.HeightField(np.zeros((n, n)), 1.0, bottom=bottom), gk.Box((side, side, 1.0))
         for x, y in itertools.product(np.arange(side / 2, n - 1 - side / 2 + 0.01, 0.5), repeat=2):
-            found.casts, found.hits = found.casts + 1, found.hits + 1
+            result.casts, result.hits = result.casts + 1, result.hits + 1
             normal = gk.signed_distance(ground, crate, None, naive.pose(None, (x, y, 0.5))).normal
             error = float(np.linalg.norm(normal - (0.0, 0.0, 1.0)))
-            found.worst = max(found.worst, error)
+            result.worst = max(result.worst, error)
             if error > ACCURATE:
-                found.wrong.append(f"{n} posts, bottom {bottom}, side {side} at {x}, {y}: normal {normal}")
-    return found
+                result.wrong.append(f"{n} posts, bottom {bottom}, side {side} at {x}, {y}: normal {normal}")
+    return result
 
 
 def main(given: list[str] | None = None) -> int:
@@ -172,9 +172,9 @@ def main(given: list[str] | None = None) -> int:
         cast_at_gearbox(np.random.default_rng(arguments.seed), arguments.each),
         touch_level_fields((4, 8, 12, 16, 20, 24, 33), (0.5, 1.0, 3.0)),
     ]
-    for name, found in zip(("compound of balls", "gearbox", "level height fields"), results, strict=True):
-        print(f"{name}: {found}")
-    return int(any(found.wrong for found in results))
+    for name, result in zip(("compound of balls", "gearbox", "level height fields"), results, strict=True):
+        print(f"{name}: {result}")
+    return int(any(result.wrong for result in results))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``python -m tests.hardening.oriented``: oriented boxes of capsules scaled along three axes."""
+"""``python -m tests.hardening.oriented``: check the oriented boxes of capsules scaled along three axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def scaled_capsule(rng: np.random.Generator) -> gk.Shape:
 
 
 def fault(shape: gk.Shape) -> str:
-    """Return what is wrong with the oriented box of a shape, or an empty string."""
+    """Return the fault of the oriented box of a shape, or an empty string."""
     try:
         box = gk.obb(shape)
     except Gjk3dError as error:
@@ -29,8 +29,8 @@ def fault(shape: gk.Shape) -> str:
     points = (shape.support(DIRECTIONS) - box.pose[:3, 3]) @ axes
     if (2.0 * np.abs(points) - box.extents).max() > 1e-14 * size:
         return "a support point is outside"
-    own = gk.aabb(shape)
-    return "" if box.volume <= (own.high - own.low).prod() * (1.0 + 1e-12) else "larger than the box along the axes"
+    aabb = gk.aabb(shape)
+    return "" if box.volume <= (aabb.high - aabb.low).prod() * (1.0 + 1e-12) else "larger than the box along the axes"
 
 
 def faults(count: int, seed: int) -> list[str]:
@@ -46,9 +46,9 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--capsules", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(given)
-    found = faults(options.capsules, options.seed)
-    print(*found, f"{options.capsules} capsules, {len(found)} faults", sep="\n")
-    return int(bool(found))
+    messages = faults(options.capsules, options.seed)
+    print(*messages, f"{options.capsules} capsules, {len(messages)} faults", sep="\n")
+    return int(bool(messages))
 
 
 if __name__ == "__main__":

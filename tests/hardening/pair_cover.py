@@ -1,6 +1,6 @@
 """``NUMBA_DISABLE_JIT=1 python -m tests.hardening.pair_cover``: the branches of the kernels that each pair executes.
 
-Every pair of `strategies.PAIRS` is queried at random poses and with coincident frames, the kernels as plain Python.
+Every pair of `strategies.PAIRS` is queried at random poses and with coincident frames. The kernels run as plain Python.
 Branches are the jumps from line to line in gjk3d/narrow, convex, query and shapes and each kind of shape.
 The chosen pairs are a greedy set cover in which `TIMES` pairs execute each branch, or all pairs that do where there are
 fewer. The command prints the branches that `strategies.CHOSEN_PAIRS` cover less often, and this set cover.
@@ -24,14 +24,14 @@ from gjk3d._kernels.decorators import MODE
 
 PACKAGE = Path(gk.__file__).parent
 POSES = 12
-TIMES = 2  #: so that a branch that one pair executes by chance keeps a second one
+TIMES = 2  #: two, since one pair may execute a branch only by chance
 
 Branch = tuple[str, int, int]  #: file, line before, line after; or a kind of shape
 Names = tuple[str, str]
 
 
 def query(pair: laws.Pair, rng: np.random.Generator) -> None:
-    """Run each query of two convex shapes whose test runs on `CHOSEN_PAIRS`."""
+    """Run each query of two convex shapes that is tested with `CHOSEN_PAIRS`."""
     a, b, poses_a, poses_b = pair.shape_a, pair.shape_b, pair.poses_a, pair.poses_b
     result = pair.signed()
     gk.gradient(result)
@@ -55,7 +55,7 @@ def query(pair: laws.Pair, rng: np.random.Generator) -> None:
 def executed_branches() -> Iterator[tuple[Names, set[Branch]]]:
     """Yield every pair of names with the branches that its queries execute."""
     sources = [str(PACKAGE / folder / "*.py") for folder in ("narrow", "convex", "query", "shapes")]
-    for names in [PAIRS[0], *PAIRS]:  # the first queries also execute what the package does once
+    for names in [PAIRS[0], *PAIRS]:  # twice, since the first queries also execute one-time code
         rng = np.random.default_rng(PAIRS.index(names))
         a, b = (SHAPES[name] for name in names)
         random, coincident = laws.Pair.random(rng, a, b, POSES), laws.Pair(a, np.eye(4), b, np.eye(4))
@@ -70,14 +70,14 @@ def executed_branches() -> Iterator[tuple[Names, set[Branch]]]:
 
 
 def missing_times(executed: dict[Names, set[Branch]], chosen: Iterable[Names]) -> Counter[Branch]:
-    """Return the branches that the chosen pairs cover less than `TIMES`, and how many times are missing."""
+    """Return the branches that the chosen pairs execute less than `TIMES` times, and the missing counts."""
     total = Counter(branch for branches in executed.values() for branch in branches)
     wanted = Counter({branch: min(TIMES, times) for branch, times in total.items()})
     return wanted - Counter(branch for names in chosen for branch in executed[names])
 
 
 def greedy(executed: dict[Names, set[Branch]]) -> list[Names]:
-    """Return a set cover, the pair with the most new branches first."""
+    """Return a greedy set cover, which starts with the pair that executes the most branches."""
     chosen: list[Names] = []
     while missing := missing_times(executed, chosen):
         left = executed.keys() - set(chosen)

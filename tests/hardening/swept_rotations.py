@@ -1,4 +1,4 @@
-"""``python -m tests.hardening.swept_rotations``: the space that `gk.clash.swept` returns holds a rotated cylinder."""
+"""``python -m tests.hardening.swept_rotations``: check that `gk.clash.swept` contains a rotated cylinder."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def rotation(rng: np.random.Generator) -> tuple[gk.Mesh, gk.Motion]:
 
 
 def missing(mesh: gk.Mesh, motion: gk.Motion) -> float:
-    """Return how far vertices of the moving mesh stick out of its swept space, 0 if they are all inside."""
+    """Return how far vertices of the moving mesh are outside of its swept space, 0 if all are inside."""
     space = swept(Assembly.of({"body": mesh}, "mm"), Movement({"body": motion}), "body", "slices")
-    held = space.parts[0].mesh
+    space_mesh = space.parts[0].mesh
     poses = motion.at(_TIMES)
     points = (np.einsum("kij,pj->kpi", poses[:, :3, :3], mesh.vertices) + poses[:, None, :3, 3]).reshape(-1, 3)
-    outside = points[~held.contains(points)]
-    return max((float(gk.distance(held, gk.Point(point)).distance) for point in outside), default=0.0)
+    outside = points[~space_mesh.contains(points)]
+    return max((float(gk.distance(space_mesh, gk.Point(point)).distance) for point in outside), default=0.0)
 
 
 def faults(count: int, seed: int) -> list[str]:
-    """Return the random rotations whose space does not hold the body."""
-    found = []
+    """Return the random rotations whose space does not contain the body."""
+    messages = []
     for k in range(count):
         mesh, motion = rotation(np.random.default_rng([seed, k]))
         if (out := missing(mesh, motion)) > 0.0:
-            found.append(f"rotation {k} of seed {seed}: {out:.3g} outside")
-    return found
+            messages.append(f"rotation {k} of seed {seed}: {out:.3g} outside")
+    return messages
 
 
 def main(given: list[str] | None = None) -> int:
@@ -49,9 +49,9 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--rotations", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(given)
-    found = faults(options.rotations, options.seed)
-    print(*found, f"{options.rotations} rotations, {len(found)} faults", sep="\n")
-    return int(bool(found))
+    messages = faults(options.rotations, options.seed)
+    print(*messages, f"{options.rotations} rotations, {len(messages)} faults", sep="\n")
+    return int(bool(messages))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a run has found, class by class, and the Markdown of it."""
+"""The results of a run by class, and their table in Markdown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAIL = ("worst width / size", "most iterations")
 
 @dataclass
 class Line:
-    """One class."""
+    """The results of one class."""
 
     pairs: int = 0
     broken: Counter[str] = field(default_factory=Counter)  #: rows by law
@@ -31,7 +31,7 @@ class Line:
     iterations: int = 0
 
     def add(self, other: Line) -> None:
-        """Take another line's rows in."""
+        """Add the rows of another line."""
         self.broken += other.broken
         for name in ("pairs", "exceptions", "nan", "verified", "refuted", "unproven", "touching", "loose"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -39,37 +39,37 @@ class Line:
 
     @property
     def wrong(self) -> bool:
-        """Whether anything at all was found."""
+        """Whether any fault was found."""
         return bool(self.broken or self.exceptions or self.nan or self.refuted)
 
     def cells(self) -> list[str]:
-        """As the table shows it."""
+        """Return the cells of the table."""
         broken = ", ".join(f"{name} {count}" for name, count in self.broken.most_common()) or "0"
         counts = (self.exceptions, self.nan, self.touching, self.verified, self.refuted, self.unproven, self.loose)
         return [f"{self.pairs}", broken, *map(str, counts), f"{self.width:.1e}", f"{self.iterations}"]
 
 
 class Tally:
-    """Every class, and what was wrong in words."""
+    """The results of all classes, and the messages of faults."""
 
     def __init__(self) -> None:
         self.lines: dict[str, Line] = {}
         self.found: list[str] = []
-        self.unproven: Counter[str] = Counter()  #: why, and of which kinds of shape
+        self.unproven: Counter[str] = Counter()  #: rows by kinds of shape and reason
 
     def line(self, name: str) -> Line:
-        """The class of that name."""
+        """Return the results of a class."""
         return self.lines.setdefault(name, Line())
 
     def total(self) -> Line:
-        """All classes in one."""
+        """Return the sum of all classes."""
         total = Line()
         for line in self.lines.values():
             total.add(line)
         return total
 
     def report(self, stack: Stack, law: str, rows: list[int], message: str) -> None:
-        """Count rows that break a law, or raise, and say so at once."""
+        """Count rows that break a law or raise, and print the message immediately."""
         line = self.line(stack.name)
         if law == "exception":
             line.exceptions += len(rows)
@@ -84,7 +84,7 @@ class Tally:
         print(f"\n{text}", file=sys.stderr, flush=True)
 
     def markdown(self) -> str:
-        """The table."""
+        """Return the table in Markdown."""
         rows = [[name, *self.lines[name].cells()] for name in sorted(self.lines)]
         rows.append(["**all**", *self.total().cells()])
         head = [*_HEAD, *_TAIL]

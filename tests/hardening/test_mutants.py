@@ -1,4 +1,4 @@
-"""The mutants of `tests.hardening.mutants`: which faults are made, and what becomes of them in a tiny package."""
+"""Tests of `tests.hardening.mutants`: the kinds of faults, and the results of mutants in a tiny package."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ def test_operators(body, operator, before, after):
         "assert p < q",
     ],
 )
-def test_texts_annotations_and_checks_stay(body):
+def test_texts_annotations_and_asserts_are_not_mutated(body):
     assert not mutations.mutants_of("m.py", snippet(body))
 
 
-def test_values_are_not_left_out_where_an_object_is_made():
+def test_assignments_in_constructors_are_not_removed():
     source = "class C:\n    def __init__(self, p):\n        self.p = p\n        self._box = None\n"
     assert not mutations.mutants_of("m.py", source)
 
 
 def run_mutated(source: str, active: int, *arguments: float) -> float:
-    """Return what the function ``f`` of a source with all its mutants returns while one is active."""
+    """Return the result of the function ``f`` in a source with all its mutants, one of which is active."""
     numbers = {mutant.number for mutant in mutations.mutants_of("m.py", source, first=11)}
     text = mutations.mutated(source, 11, numbers, "switch").replace("from switch import mutant\n", "")
     space = {"mutant": lambda number: number == active}
@@ -77,7 +77,7 @@ def run_mutated(source: str, active: int, *arguments: float) -> float:
     return space["f"](*arguments)
 
 
-def test_one_source_holds_all_mutants_behind_switches():
+def test_mutated_source_has_all_mutants_behind_switches():
     source = "def f(p, q):\n    x = p + 2 * q\n    if x < 12 and p > 3:\n        x += 1\n    return x\n"
     chosen = mutations.mutants_of("m.py", source, first=11)
     assert len(chosen) > 10
@@ -91,7 +91,7 @@ def test_one_source_holds_all_mutants_behind_switches():
             assert run_mutated(source, mutant.number, p, q) == space["f"](p, q), mutant
 
 
-def test_the_switch_is_imported_after_the_docstring_and_the_future():
+def test_switch_is_imported_after_docstring_and_future_imports():
     lines = mutations.mutated(snippet("return p + q"), 1, {1}, "gjk3d._mutants").splitlines()
     assert lines[:3] == ['"""A module."""', "from __future__ import annotations", "from gjk3d._mutants import mutant"]
 
@@ -101,7 +101,7 @@ def numbered(count: int) -> list[mutations.Mutant]:
     return [mutations.Mutant(k, "gjk3d/m.py", k, operators[min(k % 9, 2)], "x", "y") for k in range(1, count + 1)]
 
 
-def test_a_seed_selects_and_operators_take_turns():
+def test_selection_depends_on_seed_and_alternates_operators():
     chosen = numbered(300)
     selected = mutations.select(chosen, 30, 5)
     assert selected == mutations.select(chosen, 30, 5)
@@ -112,7 +112,7 @@ def test_a_seed_selects_and_operators_take_turns():
     assert mutations.select(chosen, 1000, 5) == chosen
 
 
-def test_without_a_mutant_the_others_stay_selected():
+def test_selection_keeps_other_mutants_if_one_is_removed():
     chosen = numbered(300)
     selected = mutations.select(chosen, 30, 5)
     again = mutations.select([mutant for mutant in chosen if mutant != selected[4]], 30, 5)
@@ -120,7 +120,7 @@ def test_without_a_mutant_the_others_stay_selected():
     assert len(again) == 30
 
 
-def test_subpackages_get_mutants_by_their_lines_and_a_few_at_least():
+def test_quotas_are_proportional_to_lines_with_a_minimum():
     lines = {"large": 9000, "middle": 900, "small": 100}
     many = dict.fromkeys(lines, 1000)
     assert mutations.quotas(lines, many, 50, 3) == {"large": 43, "middle": 4, "small": 3}
@@ -137,7 +137,7 @@ def test_every_subpackage_has_tests(group):
     assert all((root / path).exists() for path in paths)
 
 
-def test_every_source_but_those_that_compile_is_mutated():
+def test_all_sources_except_the_compiler_are_mutated():
     paths = mutants.sources(Path(gjk3d.__file__).parents[1])
     assert {"gjk3d/poses.py", "gjk3d/narrow/gjk.py", "gjk3d/cli/robot/path.py"} <= set(paths)
     assert not [path for path in paths if "/_kernels/" in path]
@@ -210,7 +210,7 @@ SECTIONS = {"alone": lambda generator: [("overlap", clearance(3.0, 1.0, 0.0))]}
 """,
 }
 APART, ERROR = "tests/tiny/test_gaps.py::test_apart", "tests/tiny/test_gaps.py::test_error"
-#: by their text after the change: the quick test that fails, the section that differs, the full test that fails
+#: by the code after the change: the quick test that fails, the section that differs, the full test that fails
 BECOMES = {
     "q + p": (APART, "", ""),
     "q - p": ("", "", ERROR),
@@ -235,7 +235,7 @@ def tree(tmp_path, monkeypatch):
 
 
 @pytest.mark.full
-def test_killed_and_survived(tree, capsys):
+def test_run_separates_killed_and_surviving_mutants(tree, capsys):
     chosen = tree.make(seed=1, count=100)
     results = mutants.run(chosen, Runner(tree), workers=2)
     became = {mutant.after: tuple(results[mutant.number])[1:4] for mutant in chosen}
@@ -247,8 +247,8 @@ def test_killed_and_survived(tree, capsys):
 
 
 @pytest.mark.full
-def test_a_digest_counts(tree):
-    """Where bodies overlap no test looks: of the mutants that are seen only there the digest tells."""
+def test_mutant_counts_if_a_digest_changes(tree):
+    """A mutant that no test detects counts if it changes a digest."""
     (tree.source / "tests/tiny/test_gaps.py").write_text("def test_nothing():\n    import gjk3d.tiny.gaps\n")
     chosen = tree.make(seed=1, count=100, operator="comparison")
     results = mutants.run(chosen, Runner(tree), workers=1)
@@ -258,7 +258,7 @@ def test_a_digest_counts(tree):
 
 
 @pytest.mark.full
-def test_a_stopped_run_continues(tree, monkeypatch):
+def test_stopped_run_continues(tree, monkeypatch):
     chosen = tree.make(seed=1, count=4)
     judge, judged = Judge.judge, []
 
@@ -284,7 +284,7 @@ def test_a_stopped_run_continues(tree, monkeypatch):
 
 
 @pytest.mark.full
-def test_with_other_tests_survivors_are_judged_again(tree):
+def test_survivors_are_judged_again_if_tests_change(tree):
     chosen = tree.make(seed=1, count=100, operator="rounding")
     assert [mutant.quick for mutant in mutants.run(chosen, Runner(tree), workers=1).values()] == [""]
     tests = tree.source / "tests/tiny/test_gaps.py"
@@ -293,7 +293,7 @@ def test_with_other_tests_survivors_are_judged_again(tree):
     assert [mutant.quick for mutant in mutants.run(chosen, Runner(tree), workers=1).values()] == [ERROR]
 
 
-def test_report():
+def test_report_lists_survivors_and_shares():
     chosen = [
         mutations.Mutant(1, "gjk3d/narrow/m.py", 1, "sign", "p + q", "p - q"),
         mutations.Mutant(2, "gjk3d/narrow/m.py", 2, "rounding", "p + error", "p"),

@@ -1,4 +1,4 @@
-"""The hardening run in small: nothing is found in what is right, and what is planted is."""
+"""Small hardening runs: correct results have no faults, and injected faults are detected."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import hashlib
 import re
 
 import numpy as np
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
-from tests.hardening import adversaries, answers
+from tests.hardening import answers, difficult_pairs
 from tests.hardening.__main__ import main, run
 from tests.hardening.stacked import stacked
 
-FIRST = 1 + 2 * adversaries.NAMES.index("vertex, edge, face kisses")
+FIRST = 1 + 2 * difficult_pairs.NAMES.index("vertex, edge, face kisses")
 
 
-def test_nothing_is_wrong_with_a_few_stacks():
+def test_few_stacks_have_no_faults():
     tally, _ = run(1500, seed=7, first=FIRST, progress=False)
     total = tally.total()
     assert total.pairs >= 1500
@@ -25,16 +25,16 @@ def test_nothing_is_wrong_with_a_few_stacks():
     assert not total.wrong, tally.found
 
 
-def test_planted_wrong_answers_are_found(monkeypatch, capsys):
-    """A millionth too far, of every answer that is apart: laws and judge both see it."""
+def test_injected_wrong_distances_are_detected(monkeypatch, capsys):
+    """Distances of separated shapes that are a millionth too large break laws and are refuted."""
     true = gk.signed_distance
 
-    def planted(*asked, **options):
-        answer = true(*asked, **options)
-        apart = answer.lower > 0
+    def planted(*arguments, **options):
+        answer = true(*arguments, **options)
+        separated = answer.lower > 0
         for name in ("distance", "lower", "upper"):
             value = getattr(answer, name)
-            setattr(answer, name, np.where(apart, value * 1.000001, value)[()])
+            setattr(answer, name, np.where(separated, value * 1.000001, value)[()])
         return answer
 
     monkeypatch.setattr(gk, "signed_distance", planted)
@@ -44,14 +44,14 @@ def test_planted_wrong_answers_are_found(monkeypatch, capsys):
     assert_names(capsys.readouterr().err, "seed 7", "stack")
 
 
-def test_stacked_boxes_do_without_the_exact_stage():
-    found = stacked(5000, seed=3)
-    assert found.pairs >= 5000
-    assert found.exact == found.wrong == 0
-    assert found.width < 1e-13
+def test_stacked_boxes_need_no_exact_stage():
+    result = stacked(5000, seed=3)
+    assert result.pairs >= 5000
+    assert result.exact == result.wrong == 0
+    assert result.width < 1e-13
 
 
-def test_its_command_line(tmp_path, capsys):
+def test_command_line_writes_a_table(tmp_path, capsys):
     out = tmp_path / "table.md"
     assert main(["--pairs", "100", "--seed", "2", "--out", str(out)]) == 0
     assert "| **all** |" in out.read_text()
@@ -59,7 +59,7 @@ def test_its_command_line(tmp_path, capsys):
     assert re.search(r"\b0 reached\b.*exact", capsys.readouterr().out)
 
 
-def test_another_bit_is_another_digest():
+def test_changed_bit_changes_the_digest():
     answer = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, np.tile(np.eye(4), (3, 1, 1)))
 
     def digest(value):
@@ -73,7 +73,7 @@ def test_another_bit_is_another_digest():
     assert digest(("one", answer)) != before
 
 
-def test_bodies_may_change_within_their_intervals_and_no_further():
+def test_bodies_may_change_only_within_their_intervals():
     old = {"convex/0/collide": "abc", "bodies/x": np.array([(1.0, -0.5, -0.25), (0.0, 0.5, 0.75)])}
     narrower = {**old, "bodies/x": np.array([(1.0, -0.5, -0.25), (0.0, 0.6, 0.7)])}
     assert answers.differences(old, dict(old)) == ([], [])

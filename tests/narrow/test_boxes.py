@@ -1,4 +1,4 @@
-"""Two boxes by their fifteen axes, against all facets of the hull of their differences, and against the judge."""
+"""Two boxes by their fifteen axes, compared with all facets of the hull of their differences and verified exactly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gjk3d.narrow.closed import CLEAR_CUT, PARALLEL
 
 
 def turns(kind: str, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Rotations of B in A by how they meet the axes that are nearly parallel."""
+    """Return rotations of B relative to A; the kind determines which axes are parallel or nearly parallel."""
     vectors = naive.unit_vectors(rng, count)
     if kind == "aligned":
         return np.array([np.eye(3)[p] * s for p, s in _signed_permutations(rng, count)])
@@ -42,7 +42,7 @@ KINDS = ("random", "aligned", "round an axis", "nearly aligned")
 
 
 def scenes(kind, seed, count):
-    """Boxes, their radii, and poses of B, half of which overlap; some offsets are 0 along an axis."""
+    """Yield two boxes, a pose of B and the generator. About half overlap, and some offsets are 0 along an axis."""
     rng = np.random.default_rng(seed)
     for k, turn in enumerate(turns(kind, rng, count)):
         e, f = 10.0 ** rng.uniform(-1, 1, (2, 3))
@@ -54,7 +54,7 @@ def scenes(kind, seed, count):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_depth_is_that_of_every_facet(kind):
+def test_depth_matches_all_facets(kind):
     overlapping = 0
     for a, b, pose, _ in scenes(kind, 1, 60):
         result = gk.signed_distance(a, b, None, pose)
@@ -70,28 +70,28 @@ def test_depth_is_that_of_every_facet(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_judge_agrees(kind):
+def test_signed_distance_is_proven_exactly(kind):
     closed = 0
     for a, b, pose, _ in scenes(kind, 2, 25):
         result = gk.signed_distance(a, b, None, pose)
         assert gk.verify(result, a, b, None, pose).proven
         closed += result.iterations == 1
-    assert closed >= 4  # the closed form took part
+    assert closed >= 4  # the closed form computed some of the results
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_distance_of_kissing_boxes_is_proven(kind):
-    """A point on the surface of one is common to both only to rounding: that proves no overlap."""
+def test_distance_of_kissing_boxes_is_proven(kind):
+    """A surface point that is common to both boxes only to rounding does not prove an overlap."""
     for a, b, pose, rng in scenes(kind, 4, 25):
         result = gk.signed_distance(a, b, None, pose)
         pose[:3, 3] -= result.distance * (1.0 + rng.choice((0.0, 1e-15, -1e-12, 1e-9))) * result.normal
-        apart = gk.distance(a, b, None, pose)
-        assert gk.verify(apart, a, b, None, pose).proven
-        assert gk.collide(a, b, None, pose) or apart.lower > 0.0
+        unsigned = gk.distance(a, b, None, pose)
+        assert gk.verify(unsigned, a, b, None, pose).proven
+        assert gk.collide(a, b, None, pose) or unsigned.lower > 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rounded_boxes_and_far_places_keep_the_laws(kind):
+def test_rounded_and_distant_boxes_keep_the_laws(kind):
     for k, (a, b, pose, rng) in enumerate(scenes(kind, 3, 20)):
         first, second = ("box", tuple(a.extents)), ("box", tuple(b.extents))
         if k % 2:
@@ -101,7 +101,7 @@ def test_rounded_boxes_and_far_places_keep_the_laws(kind):
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.5 * PARALLEL, 2 * PARALLEL, 0.5 * CLEAR_CUT, 2 * CLEAR_CUT])
-def test_every_side_of_the_thresholds_has_the_same_answer(angle):
+def test_both_sides_of_angle_thresholds_match_facets(angle):
     a, b = gk.Box((2, 1, 1)), gk.Box((1, 1, 3))
     for axis in np.eye(3):
         pose = naive.pose(Rotation.from_rotvec(axis * angle).as_matrix(), (0.9, 0.1, -0.2))

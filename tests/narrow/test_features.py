@@ -1,4 +1,4 @@
-"""The face, edge or corner of a hull that faces a direction, against one that looks at all of them in plain numpy."""
+"""The face, edge or corner of a hull that faces a direction, compared with a search of all features in numpy."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def hull(kind: str, rng: np.random.Generator) -> Any:
 
 
 def directions(shape: Any, rng: np.random.Generator) -> Array:
-    """Return some of anywhere, and some about the normals of faces and across edges."""
+    """Return random directions, and directions near normals of faces and across edges."""
     triangles = shape.vertices[shape.faces]
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     between = normals[rng.integers(len(normals), size=12)] + normals[rng.integers(len(normals), size=12)]
-    found = np.vstack([rng.normal(size=(12, 3)), normals, between + 1e-6, normals + rng.normal(size=(1, 3)) * 0.04])
-    found = found[np.linalg.norm(found, axis=1) > 1e-3]
-    return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
+    result = np.vstack([rng.normal(size=(12, 3)), normals, between + 1e-6, normals + rng.normal(size=(1, 3)) * 0.04])
+    result = result[np.linalg.norm(result, axis=1) > 1e-3]
+    return np.asarray(result / np.linalg.norm(result, axis=1)[:, None])
 
 
-def all_looked_at(shape: Any, d: Array) -> tuple[float, list[set[int]]]:
-    """Return how well the best feature faces the direction, and what is as good but for rounding, as sets of corners.
+def best_features(shape: Any, d: Array) -> tuple[float, list[set[int]]]:
+    """Return the score of the best feature for a direction, and all features equal to rounding, as sets of corners.
 
-    Faces that lean by less than the limit come first, then edges, then the highest vertex.
+    Faces tilted by less than the limit come first, then edges, then the highest vertex.
     """
     v = shape.vertices
     heights = v @ d
@@ -63,38 +63,38 @@ def all_looked_at(shape: Any, d: Array) -> tuple[float, list[set[int]]]:
 
 @pytest.mark.full
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["any", "grid", "flat"]))
-def test_the_feature_of_a_hull(seed: int, kind: str) -> None:
+def test_hull_feature_matches_full_search(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     shape = hull(kind, rng)
     core, loops, room = Core(*shape._packed), Loops(*shape._faces()), np.empty((MOST, 3))
     v, seen = shape.vertices, set()
     center = np.array(core.floats[1:4])
     for d in directions(shape, rng):
-        found = hull_feature(core, loops, tuple(d.tolist()), room)
-        _, right = all_looked_at(shape, d)
-        seen.add(found.corners)
-        if found.corners == 1:
-            assert all(len(corners) == 1 for corners in right)
+        feature = hull_feature(core, loops, tuple(d.tolist()), room)
+        _, expected = best_features(shape, d)
+        seen.add(feature.corners)
+        if feature.corners == 1:
+            assert all(len(corners) == 1 for corners in expected)
             continue
-        corners = room[: found.corners] + center
+        corners = room[: feature.corners] + center
         which = {int(np.argmin(np.linalg.norm(v - p, axis=1))) for p in corners}
-        assert which in right
-        if found.corners > 2:
-            assert np.dot(found.normal, d) > cos(radians(LEAN))
-            np.testing.assert_allclose((corners - corners[0]) @ found.normal, 0.0, atol=1e-12)
+        assert which in expected
+        if feature.corners > 2:
+            assert np.dot(feature.normal, d) > cos(radians(LEAN))
+            np.testing.assert_allclose((corners - corners[0]) @ feature.normal, 0.0, atol=1e-12)
     assert len(seen) > 1
 
 
 @given(seed=st.integers(0, 10**6))
-def test_where_a_ray_enters_planes(seed: int) -> None:
-    """Along and across faces too, where a ray has no speed towards a plane."""
+def test_ray_enters_planes_at_expected_point(seed: int) -> None:
+    """Some rays are parallel to planes, so their speed towards these planes is 0."""
     rng = np.random.default_rng(seed)
     normals = np.vstack([np.eye(3), -np.eye(3), rng.normal(size=(6, 3))])
     planes = np.column_stack([normals / np.linalg.norm(normals, axis=1)[:, None], rng.uniform(0.3, 1.0, 12)])
-    told = set()
+    codes = set()
     for k in range(40):
         p, d = rng.normal(size=3), rng.normal(size=3)
-        if k == 0:  # from outside all planes towards the origin, which is below all of them
+        if k == 0:  # from outside of all planes towards the origin, which is inside
             p, d = 4.0 * d / np.linalg.norm(d), -d
         elif rng.random() < 0.3:
             d = np.eye(3)[rng.integers(3)] * rng.choice([-1.0, 1.0])
@@ -104,10 +104,10 @@ def test_where_a_ray_enters_planes(seed: int) -> None:
         last = min([h / s for h, s in zip(height, speed, strict=True) if s > 0.0], default=np.inf)
         missed = first > last or last < 0.0 or (height[speed == 0.0] < 0.0).any()
         code, t, n = enter_planes(tuple(p.tolist()), tuple(d.tolist()), planes, 1e-14)
-        told.add(code)
+        codes.add(code)
         assert code == (MISS if missed else INSIDE if first <= 0.0 else HIT)
         if code == HIT:
             np.testing.assert_allclose(t, first, atol=1e-12)
             assert abs(planes[:, :3] @ (p + t * d) - planes[:, 3]).min() < 1e-12
             assert np.dot(n, d) < 0.0
-    assert HIT in told
+    assert HIT in codes

@@ -1,8 +1,8 @@
-"""Invariants that no other file asserts on its own; the others are the laws (laws.py).
+"""Invariants that no other file checks.
 
-Where each is: bounds and witnesses, I1 and I2, in `laws.bound_law` and `sign_law`; widths, I4, in `bound_law` with
-``tight``; swap, rigid motion and powers of two, I5, in `swap_law`, `rigid_law`, `scale_law`; looking up, I8, in
-tests/geometry/test_directions.py; the failure bank, I12, in tests/test_golden.py.
+Other files check these invariants. I1 and I2, bounds and witness points: `laws.bound_law` and `sign_law`. I4, widths:
+`bound_law` with ``tight``. I5, swap, rigid motion and powers of two: `swap_law`, `rigid_law`, `scale_law`.
+I8, look-up of supports: tests/geometry/test_directions.py. I12, stored failures: tests/test_golden.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ POLYTOPES = [pair for pair in PAIRS if all(is_polytope(SHAPES[name]) for name in
 
 
 @pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
-def test_i3_no_shorter_shift_parts_what_overlaps(one, other, rng):
+def test_i3_no_shorter_shift_separates_shapes(one, other, rng):
     pair = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 24)
     result = pair.signed()
     inside = np.flatnonzero(result.upper < -1e-9 * pair.size)
@@ -38,14 +38,14 @@ def test_i3_no_shorter_shift_parts_what_overlaps(one, other, rng):
 
 
 @pytest.mark.parametrize("count", [8, 40, 200])
-def test_i5_the_order_of_vertices_is_no_matter(count):
+def test_i5_vertex_order_does_not_matter(count):
     rng = np.random.default_rng(count)
     points = naive.unit_vectors(rng, count) * rng.uniform(0.9, 1.1, (count, 1))
-    other = gk.Box((1, 0.5, 2))
+    box = gk.Box((1, 0.5, 2))
     poses = np.tile(np.eye(4), (60, 1, 1))
     poses[:, :3, :3] = naive.random_rotations(rng, 60)
     poses[:, :3, 3] = rng.normal(size=(60, 3))
-    results = [gk.signed_distance(gk.ConvexHull(points[rng.permutation(count)]), other, None, poses) for _ in range(3)]
+    results = [gk.signed_distance(gk.ConvexHull(points[rng.permutation(count)]), box, None, poses) for _ in range(3)]
     for result in results[1:]:
         assert (np.maximum(result.lower, results[0].lower) <= np.minimum(result.upper, results[0].upper)).all()
         assert np.array_equal(result.status, results[0].status)
@@ -53,15 +53,15 @@ def test_i5_the_order_of_vertices_is_no_matter(count):
 
 
 @pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
-def test_i6_moving_b_along_the_normal_gains_what_it_moves(one, other, rng):
+def test_i6_distance_grows_by_the_shift_along_the_normal(one, other, rng):
     pair = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 12)
     result = pair.signed()
     for s in (1e-6, 1e-2, 1.0):
         step = s * pair.size
         moved = pair.moved(shift_b=step[:, None] * result.normal)
-        gained = moved.signed()
-        allowed = laws.within(result) + laws.within(gained) + 2 * pair.promised + 4 * pair.world
-        laws.at_most(step - (gained.distance - result.distance), allowed, "grows by what B moves")
+        farther = moved.signed()
+        allowed = laws.within(result) + laws.within(farther) + 2 * pair.promised + 4 * pair.world
+        laws.at_most(step - (farther.distance - result.distance), allowed, "grows by what B moves")
 
 
 @pytest.mark.parametrize(("one", "other"), POLYTOPES)

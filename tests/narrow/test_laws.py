@@ -1,4 +1,4 @@
-"""The laws of the README, on chosen pairs of kinds of shapes and on the nastiest pairs hypothesis can think of."""
+"""The laws of the README, for chosen pairs of kinds of shapes and for difficult pairs from hypothesis."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def test_chosen_pairs_keep_the_laws(name_a, name_b, rng):
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
-def test_chosen_pairs_with_frames_on_each_other(name_a, name_b):
-    """No pose at all: centre on centre, axis on axis; ties are the rule here, so widths are as the answer says."""
+def test_coincident_frames_keep_the_laws(name_a, name_b):
+    """Centres and axes coincide, so many directions tie, and intervals need not be tight."""
     a, b = SHAPES[name_a], SHAPES[name_b]
     pair = laws.Pair(a, np.eye(4), b, np.eye(4))
     result = laws.all_laws(pair, tight=False, rng=np.random.default_rng(0))
@@ -42,7 +42,7 @@ def test_any_pair_keeps_the_laws(case):
 
 
 @given(strategies.pairs(strategies.polytopes))
-def test_polytopes_are_always_known_to_rounding(case):
+def test_polytopes_always_have_tight_intervals(case):
     pair = laws.Pair(*case)
     result = laws.all_laws(pair, tight=True, rng=np.random.default_rng(0))
     assert not np.any(result.status == gk.Status.UNDECIDED)
@@ -53,14 +53,14 @@ _OFF_CENTRE = ("union", ("sphere", 2.5), ("inflated", ("segment", (-2.0, -2.0, -
 
 @example((_OFF_CENTRE, np.eye(4), _OFF_CENTRE, naive.pose(np.eye(3), np.full(3, -2.0))), "auto", 1e-3)
 @given(strategies.pairs(), st.sampled_from(["auto", "epa"]), st.sampled_from([1e-3, 1e-6, 0.1]))
-def test_bounds_hold_however_soon_the_solver_stops(case, depth, tol):
+def test_bounds_hold_if_the_solver_stops_early(case, depth, tol):
     pair = laws.Pair(*case)
-    best, soon = pair.signed(), pair.signed(depth=depth, tol=tol)
-    laws.form(pair, soon)
-    laws.at_most(soon.lower, best.upper + pair.rounding, "loose intervals overlap tight ones")
-    laws.at_most(best.lower, soon.upper + pair.rounding, "loose intervals overlap tight ones")
-    asked = 1.01 * tol * pair.size_from_origins
-    laws.at_most(laws.within(soon), np.maximum(asked, laws.within(best)), "as narrow as asked")
+    best, early = pair.signed(), pair.signed(depth=depth, tol=tol)
+    laws.form(pair, early)
+    laws.at_most(early.lower, best.upper + pair.rounding, "loose intervals overlap tight ones")
+    laws.at_most(best.lower, early.upper + pair.rounding, "loose intervals overlap tight ones")
+    requested = 1.01 * tol * pair.size_from_origins
+    laws.at_most(laws.within(early), np.maximum(requested, laws.within(best)), "as narrow as asked")
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
@@ -87,7 +87,7 @@ SHARP = [pair for pair in POLYTOPE_PAIRS if not any(naive.body(SHAPES[name]).rad
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), SHARP)
-def test_separating_axis_is_proof_and_in_overlap_the_depth(name_a, name_b):
+def test_separating_axis_bounds_the_gap_and_gives_the_depth(name_a, name_b):
     pair = laws.Pair.random(np.random.default_rng(16), SHAPES[name_a], SHAPES[name_b], 20)
     result = pair.signed()
     axis = gk.separating_axis(pair.shape_a, pair.shape_b, pair.poses_a, pair.poses_b)
@@ -99,7 +99,7 @@ def test_separating_axis_is_proof_and_in_overlap_the_depth(name_a, name_b):
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
-def test_what_is_farther_than_asked_is_proven_beyond(name_a, name_b):
+def test_status_is_beyond_if_distance_exceeds_max_distance(name_a, name_b):
     pair = laws.Pair.random(np.random.default_rng(6), SHAPES[name_a], SHAPES[name_b], 20)
     full = pair.signed()
     limit = float(np.median(full.distance[full.distance > 0]))
@@ -119,8 +119,8 @@ def test_what_is_farther_than_asked_is_proven_beyond(name_a, name_b):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_halfspace_against_every_shape(name):
-    """sd = -h_B(-n) - offset, in closed form."""
+def test_halfspace_distance_matches_closed_form(name):
+    """The signed distance has the closed form -h_B(-n) - offset."""
     rng = np.random.default_rng(7)
     b = naive.body(SHAPES[name])
     normal, offset = rng.normal(size=3), 0.25

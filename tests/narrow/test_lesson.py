@@ -1,4 +1,4 @@
-"""The plain Python of the lesson "From 2D tutorials to 3D" has the results of the kernels."""
+"""The plain Python of the lesson "From 2D tutorials to 3D" computes the same results as the kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CORNERS = gk.Box((2, 2, 2)).vertices
 
 @pytest.fixture(scope="module")
 def lesson():
-    """Return the names that the definitions of the lesson bind."""
+    """Return a namespace with the definitions of the lesson."""
     names: dict = {}
     for example in doctest.DocTestParser().get_examples(only_python(GUIDE.read_text(encoding="utf-8"))):
         if example.source.startswith(("import ", "from ", "def ", "TINY", "FACES")):
@@ -40,9 +40,9 @@ def random_points(rng):
 
 
 @pytest.mark.parametrize("count", [10, pytest.param(1000, marks=pytest.mark.full)])
-def test_distances_and_depths_are_those_of_the_library(lesson, count):
+def test_distances_and_depths_match_the_library(lesson, count):
     rng = np.random.default_rng(count)
-    apart = 0
+    separated = 0
     for k in range(count):
         shift = rng.integers(-4, 5, 3) / 2 if k % 3 == 0 else rng.normal(size=3) * 1.5
         a, b = gk.ConvexHull(random_points(rng)), gk.ConvexHull(random_points(rng) + shift)
@@ -59,14 +59,14 @@ def test_distances_and_depths_are_those_of_the_library(lesson, count):
         else:
             assert distance - lower <= EXACT
             assert mean[1] - mean[2] == pytest.approx(v, abs=EXACT)
-            apart += 1
+            separated += 1
         assert distance == pytest.approx(expected.distance, abs=EXACT)
-    assert 0.1 * count < apart < 0.6 * count
+    assert 0.1 * count < separated < 0.6 * count
 
 
 @pytest.mark.parametrize("count", [100, pytest.param(5000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("grid", [False, True], ids=["general", "degenerate"])
-def test_simplices_have_the_closest_points_of_the_library(lesson, grid, count):
+def test_closest_points_of_simplices_match_the_library(lesson, grid, count):
     rng = np.random.default_rng(count)
     for k in range(count):
         size = 2 + k % 3
@@ -88,7 +88,7 @@ def test_simplices_have_the_closest_points_of_the_library(lesson, grid, count):
     (gk.Cylinder(1, 2), gk.Cylinder(2, 4), (0, 2, 1), 1.0),
     (gk.Sphere(1), gk.Sphere(2), (0, 2, 0), 1.0),
 ])  # fmt: skip
-def test_depths_of_curved_shapes_have_both_bounds(lesson, a, b, offset, depth):
+def test_depth_bounds_of_curved_shapes_are_true(lesson, a, b, offset, depth):
     support = lesson.difference(a, b.placed(gk.Motion(None, offset).at(1)))
     _, vertices, _, _ = lesson.gjk(support, X)
     least, most, _, _ = lesson.epa(support, vertices, 1e-2)
@@ -97,8 +97,8 @@ def test_depths_of_curved_shapes_have_both_bounds(lesson, a, b, offset, depth):
     assert most - least <= 1e-2
 
 
-def check_both_loops(lesson, a, b):
-    """Return the bounds of the lesson's signed distance, and the vector from p - q to depth * n, or None if apart."""
+def run_both_loops(lesson, a, b):
+    """Return bounds of the lesson's signed distance, and (p - q) - depth * n, or None if the shapes are separated."""
     support = lesson.difference(a, b)
     v, vertices, _, lower = lesson.gjk(support, X)
     if np.linalg.norm(v) > lesson.TINY:
@@ -110,15 +110,15 @@ def check_both_loops(lesson, a, b):
 @pytest.mark.parametrize("count", [12, pytest.param(300, marks=pytest.mark.full)])
 @pytest.mark.parametrize("edges", ["cubes", "boxes"])
 @pytest.mark.parametrize("rotated", [False, True], ids=["parallel", "rotated"])
-def test_concentric_boxes_have_points_that_belong_to_the_normal(lesson, rotated, edges, count):
-    """Opposite faces have the same depth, so the points must belong to the face with the returned normal."""
+def test_witness_points_of_concentric_boxes_match_the_normal(lesson, rotated, edges, count):
+    """Opposite faces have the same depth, so the witness points must belong to the face with the returned normal."""
     rng = np.random.default_rng(count)
     for _ in range(count):
         sizes = rng.uniform(0.5, 3, (2, 3)) if edges == "boxes" else np.ones((2, 3))
         first, second = Rotation.random(2, rng=rng).as_matrix()
         a = gk.ConvexHull(CORNERS * sizes[0] @ first.T)
         b = gk.ConvexHull(CORNERS * sizes[1] @ (second if rotated else first).T)
-        least, most, offset = check_both_loops(lesson, a, b)
+        least, most, offset = run_both_loops(lesson, a, b)
         assert most - least <= EXACT
         assert least == pytest.approx(gk.signed_distance(a, b).distance, abs=EXACT)
         assert np.abs(offset).max() <= 1e-11
@@ -128,7 +128,7 @@ def test_concentric_boxes_have_points_that_belong_to_the_normal(lesson, rotated,
 
 @pytest.mark.parametrize("count", [100, pytest.param(2000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("noise", [0, 1e-15, 1e-13, 1e-11])
-def test_tetrahedra_nearly_on_a_line_have_the_closest_point_of_their_edges(lesson, noise, count):
+def test_collinear_tetrahedra_use_their_closest_edge(lesson, noise, count):
     rng = np.random.default_rng(count)
     for _ in range(count):
         origin, along = rng.normal(size=(2, 3))
@@ -141,7 +141,7 @@ def test_tetrahedra_nearly_on_a_line_have_the_closest_point_of_their_edges(lesso
 
 
 @pytest.mark.parametrize("count", [100, pytest.param(2000, marks=pytest.mark.full)])
-def test_flat_tetrahedra_of_great_size_have_the_closest_point_of_their_faces(lesson, count):
+def test_large_flat_tetrahedra_use_their_closest_face(lesson, count):
     rng = np.random.default_rng(count)
     for _ in range(count):
         origin, *sides = rng.normal(size=(3, 3)) * 1e4
@@ -153,8 +153,8 @@ def test_flat_tetrahedra_of_great_size_have_the_closest_point_of_their_faces(les
 
 @pytest.mark.parametrize("count", [8, pytest.param(300, marks=pytest.mark.full)])
 @pytest.mark.parametrize("thickness", [1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-16, 0.0, (5e-11, 3e-16)])
-def test_needles_have_true_bounds(lesson, thickness, count):
-    """The lower bound of the depth has the error of the normals of thin faces, which their thickness limits here."""
+def test_depth_bounds_of_needles_are_true(lesson, thickness, count):
+    """Normals of thin faces are inaccurate, so the lower bound of the depth has an error limited by the thickness."""
     rng = np.random.default_rng(count)
     size = np.array([1.0, *np.broadcast_to(thickness, 2)])
     for k in range(count):
@@ -162,7 +162,7 @@ def test_needles_have_true_bounds(lesson, thickness, count):
         shift = first @ (rng.normal(size=3) * 0.3 * size) if k % 2 else 0
         a = gk.ConvexHull(CORNERS / 2 * size @ first.T)
         b = gk.ConvexHull(CORNERS / 2 * size @ (second if k % 3 else first).T + shift)
-        least, most, _ = check_both_loops(lesson, a, b)
+        least, most, _ = run_both_loops(lesson, a, b)
         expected = gk.signed_distance(a, b).distance
         error = EXACT + min(size[1], 1e-16 / max(size[1], 1e-300))
         assert least <= expected + error
@@ -170,7 +170,7 @@ def test_needles_have_true_bounds(lesson, thickness, count):
 
 
 @pytest.mark.parametrize("seed", [0, 2, 4])
-def test_a_start_tetrahedron_with_a_face_without_normal_is_flat(lesson, seed):
+def test_start_tetrahedron_without_a_face_normal_is_flat(lesson, seed):
     rotation = Rotation.random(2, rng=np.random.default_rng(seed))[0].as_matrix()
     a = gk.ConvexHull(CORNERS / 2 * (1, 5e-11, 3e-16) @ rotation.T)
     support = lesson.difference(a, a)
@@ -181,8 +181,8 @@ def test_a_start_tetrahedron_with_a_face_without_normal_is_flat(lesson, seed):
     assert np.linalg.norm(normal) == pytest.approx(1)
 
 
-def test_a_flat_difference_has_its_normal(lesson):
-    """Triangles in one plane have depth 0, and the normal of the plane separates them."""
+def test_flat_difference_has_depth_0_and_its_normal(lesson):
+    """Overlapping triangles in one plane have depth 0 and the normal of the plane."""
     a, b = (gk.Triangle(np.array([(0, 0, 1), (4, 0, 1), (0, 4, 1)]) - shift) for shift in (0, (1, 1, 0)))
     distance, normal, p, q = lesson.signed_distance(a, b)
     assert distance == 0
@@ -190,7 +190,7 @@ def test_a_flat_difference_has_its_normal(lesson):
     assert p == pytest.approx(q)
 
 
-def test_the_signed_distance_of_the_lesson_has_both_signs(lesson):
+def test_signed_distance_of_the_lesson_has_both_signs(lesson):
     for shift in (0.5, 3.0):
         a, b = gk.ConvexHull(CORNERS), gk.ConvexHull(CORNERS + (shift, 0, 0))
         distance, normal, p, q = lesson.signed_distance(a, b)

@@ -1,4 +1,4 @@
-"""Contact patches: the laws of their points on chosen pairs of kinds, and polygons against a brute-force twin."""
+"""Contact patches: laws of the contact points, and comparisons with a brute-force reference and closed forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ngon(count, low=-0.5, high=0.5):
 SQUARE = np.array([(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)])
 BESIDE = naive.pose(np.eye(3), (0.2, 0.3, 0.1))
 
-#: shapes with faces and edges along the axes, so that quarter turns lay them on each other
+#: shapes with faces and edges parallel to the axes, so that quarter turns align them with each other
 FLAT = {
     "box": ("box", (1.0, 1.5, 0.75)),
     "rounded box": ("inflated", ("box", (1.0, 0.5, 0.75)), 0.25),
@@ -48,12 +48,12 @@ FLAT = {
     "half-space": ("halfspace", (0.0, 0.0, 1.0), 0.1),
 }
 FLAT_PAIRS = [p for p in itertools.combinations_with_replacement(FLAT, 2) if p != ("half-space", "half-space")]
-#: of sums only support points are known
+#: Minkowski sums, whose surface is only sampled by support points
 SAMPLED = ("squashed capsule",)
 
 
 def resting(rng, a, b, lean):
-    """Poses with an axis of each along an axis of the other, turned by up to ``lean``, about touching."""
+    """Return poses of two shapes that nearly touch, with parallel axes but for a rotation of about ``lean``."""
     pose_a, pose_b = np.eye(4), np.eye(4)
     pose_a[:3, :3] = Rotation.from_euler("xyz", rng.integers(0, 4, 3) * 90, degrees=True).as_matrix()
     pose_b[:3, :3] = Rotation.from_euler("xyz", rng.integers(0, 4, 3) * 90, degrees=True).as_matrix()
@@ -70,14 +70,14 @@ def resting(rng, a, b, lean):
 
 
 def size_of(shape):
-    """How far the shape reaches from its frame's origin; the least where it is unbounded."""
+    """Return an upper bound of the distance of the shape's points from its origin; of a half-space, its offset."""
     if isinstance(shape, gk.Halfspace):
         return abs(shape.offset)
     return float(np.abs(shape.bounds).max()) * np.sqrt(3)
 
 
 def on_surface(shape, pose, points, error):
-    """Assert that points of the world lie on the surface."""
+    """Assert that points in world coordinates lie on the surface of the shape, within an error."""
     local = np.tile(np.eye(4), (len(points), 1, 1))
     local[:, :3, 3] = (points - pose[:3, 3]) @ pose[:3, :3]
     off = gk.signed_distance(shape, gk.Point(), None, local)
@@ -86,7 +86,7 @@ def on_surface(shape, pose, points, error):
 
 
 def laws(a, b, pose_a, pose_b, within, most, loose=0.0):
-    """Assert what holds of every contact; return it."""
+    """Check the laws that every contact satisfies; return the contact."""
     touch = gk.contact(a, b, pose_a, pose_b, within=within, max_points=most)
     plain = gk.signed_distance(a, b, pose_a, pose_b)
     size = size_of(a) + size_of(b) + float(np.linalg.norm(pose_a[:3, 3] - pose_b[:3, 3]))
@@ -106,7 +106,7 @@ def laws(a, b, pose_a, pose_b, within, most, loose=0.0):
     assert abs(touch.gaps.min() - touch.distance) <= error
     assert touch.gaps.max() <= max(within, touch.distance) + error + 1e-9 * size
     swapped = gk.contact(b, a, pose_b, pose_a, within=within, max_points=most)
-    if np.allclose(swapped.normal, -touch.normal):  # on ties any normal is right
+    if np.allclose(swapped.normal, -touch.normal):  # on ties the two normals may differ
         assert np.array_equal(swapped.points_a, touch.points_b)
         assert np.array_equal(swapped.points_b, touch.points_a)
         assert np.array_equal(swapped.gaps, touch.gaps)
@@ -114,7 +114,7 @@ def laws(a, b, pose_a, pose_b, within, most, loose=0.0):
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
-def test_chosen_pairs_keep_the_laws(name_a, name_b, rng):
+def test_chosen_pairs_satisfy_the_laws(name_a, name_b, rng):
     a, b = SHAPES[name_a], SHAPES[name_b]
     for pose_a, pose_b in zip(*strategies.random_poses(rng, a, b, 6), strict=True):
         laws(build(a), build(b), pose_a, pose_b, rng.choice([0.0, 0.1]), rng.choice([None, 1, 2, 3, 4]), 1e-9)
@@ -124,7 +124,7 @@ def test_chosen_pairs_keep_the_laws(name_a, name_b, rng):
     "leans", [(0.0, 1e-4), pytest.param((0.0, 0.0, 1e-8, 1e-2, 0.05), marks=pytest.mark.full)], ids=["two", "five"]
 )
 @pytest.mark.parametrize(("name_a", "name_b"), FLAT_PAIRS)
-def test_shapes_lying_on_each_other_keep_the_laws(name_a, name_b, leans, rng):
+def test_resting_shapes_satisfy_the_laws(name_a, name_b, leans, rng):
     a, b = FLAT[name_a], FLAT[name_b]
     loose = 1e-9 if name_a in SAMPLED or name_b in SAMPLED else 0.0
     for lean in leans:
@@ -134,16 +134,16 @@ def test_shapes_lying_on_each_other_keep_the_laws(name_a, name_b, leans, rng):
 
 
 @given(strategies.pairs(), st.sampled_from([0.0, 1e-6, 0.1]), st.sampled_from([None, 1, 2, 3, 4]))
-def test_any_pair_keeps_the_laws(case, within, most):
+def test_any_pair_satisfies_the_laws(case, within, most):
     a, pose_a, b, pose_b = case
     laws(build(a), build(b), pose_a, pose_b, within, most, 1e-9)
 
 
-# the brute-force twin: every line that bounds the patch, every crossing of two of them ------------------------------
+# brute-force reference: intersect every two of the lines that bound the patch ---------------------------------------
 
 
 def supporting_face(points, n):
-    """Corners and unit normal of the face that looks along n to 5 degrees and has the farthest point; else None."""
+    """Return corners and normal of the face within 5 degrees of n that has the support point along n, or None."""
     walls = ConvexHull(points).equations
     walls = walls[np.unique(np.round(walls, 9), axis=0, return_index=True)[1]]
     top = (points @ n).max()
@@ -156,19 +156,19 @@ def supporting_face(points, n):
     return best
 
 
-def twin(points_a, points_b, n, limit):
-    """The corners of the patch and its area from half-planes alone; None where no two faces support."""
-    one, two = supporting_face(points_a, n), supporting_face(points_b, -n)
-    if one is None or two is None:
+def reference_patch(points_a, points_b, n, limit):
+    """Return the corners of the patch from half-planes, and their plane's axes; None without two supporting faces."""
+    face_a, face_b = supporting_face(points_a, n), supporting_face(points_b, -n)
+    if face_a is None or face_b is None:
         return None
     frame = np.linalg.svd(n[None])[2][1:]
     lines = []  # (a, b, c): a x + b y <= c
-    for corners, _ in (one, two):
+    for corners, _ in (face_a, face_b):
         flat = ConvexHull(corners @ frame.T)
         lines += [(*e[:2], -e[2]) for e in flat.equations]
-    # the height over (x, y) of the plane of a face: (corner - x) . normal = 0
+    # the height of a face's plane at (x, y) follows from (corner - x) . normal = 0
     slopes, starts = [], []
-    for corners, normal in (one, two):
+    for corners, normal in (face_a, face_b):
         slopes.append(-(frame @ normal) / (n @ normal))
         starts.append(corners[0] @ normal / (n @ normal))
     slope, start = slopes[1] - slopes[0], starts[1] - starts[0]
@@ -176,14 +176,14 @@ def twin(points_a, points_b, n, limit):
         length = np.linalg.norm(slope)
         lines.append((*(slope / length), (limit - start) / length))
     lines = np.array(lines)
-    found = []
+    spots = []
     for i, j in itertools.combinations(range(len(lines)), 2):
         pair = lines[[i, j], :2]
         if abs(np.linalg.det(pair)) > 1e-9:
             spot = np.linalg.solve(pair, lines[[i, j], 2])
             if np.all(lines[:, :2] @ spot <= lines[:, 2] + 1e-9):
-                found.append(spot)
-    return np.array(found).reshape(-1, 2), frame
+                spots.append(spot)
+    return np.array(spots).reshape(-1, 2), frame
 
 
 def area(spots):
@@ -191,7 +191,7 @@ def area(spots):
 
 
 def random_prism(rng):
-    """A right prism over a random convex polygon, a box, or a frustum."""
+    """Return the corners of a random right prism or frustum over a convex polygon."""
     count = int(rng.integers(3, 9))
     angles = np.sort(rng.uniform(0, 2 * np.pi, count))
     ring = np.c_[np.cos(angles), np.sin(angles)] * rng.uniform(0.4, 1.2, 2)
@@ -200,7 +200,7 @@ def random_prism(rng):
 
 
 @pytest.mark.parametrize("lean", [0.0, 1e-3, 0.02])
-def test_patches_are_those_of_the_brute_force_twin(lean):
+def test_patches_equal_the_brute_force_reference(lean):
     rng = np.random.default_rng(round(1e4 * lean))
     compared, corners = 0, 0
     for _ in range(150):
@@ -216,15 +216,15 @@ def test_patches_are_those_of_the_brute_force_twin(lean):
         if touch.count == 0:
             continue
         placed = [c @ p[:3, :3].T + p[:3, 3] for c, p in ((cloud_a, pose_a), (cloud_b, pose_b))]
-        expected = twin(*placed, touch.normal, max(within, touch.distance))
+        expected = reference_patch(*placed, touch.normal, max(within, touch.distance))
         if expected is None or len(expected[0]) < 3 or area(expected[0]) < 1e-6:
             continue
         spots, frame = expected
         seen = touch.points_a @ frame.T
         rim = spots[ConvexHull(spots).vertices]
-        apart = np.linalg.norm(seen[:, None] - rim[None], axis=2)
-        assert apart.min(axis=1).max() < 1e-9  # no corner too many
-        assert apart.min(axis=0).max() < 1e-9  # and none too few
+        distances = np.linalg.norm(seen[:, None] - rim[None], axis=2)
+        assert distances.min(axis=1).max() < 1e-9  # every corner is expected
+        assert distances.min(axis=0).max() < 1e-9  # no expected corner is missing
         assert area(seen) == pytest.approx(area(spots), abs=1e-9)
         for face in supporting_face(placed[0], touch.normal)[0], supporting_face(placed[1], -touch.normal)[0]:
             assert area(seen) <= area(face @ frame.T) + 1e-9
@@ -234,8 +234,8 @@ def test_patches_are_those_of_the_brute_force_twin(lean):
     assert corners > 4 * compared
 
 
-def test_corners_go_round_the_patch():
-    """Of a patch with all its corners each is a left turn about the normal, or a right one."""
+def test_corners_are_ordered_around_the_patch():
+    """All corners of a patch turn to the same side about the normal."""
     rng = np.random.default_rng(5)
     for _ in range(50):
         a, b = gk.ConvexHull(random_prism(rng)), gk.ConvexHull(random_prism(rng))
@@ -256,7 +256,7 @@ def sorted_rows(points):
     return np.array(sorted(map(tuple, np.round(points, 9) + 0.0)))
 
 
-def test_a_capsule_and_a_cylinder_on_their_sides_touch_along_a_line():
+def test_lying_capsule_and_cylinder_touch_along_a_line():
     for shape, height in ((gk.Capsule(0.25, 1), 0.75), (gk.Cylinder(0.25, 1), 0.75)):
         touch = gk.contact(TABLE, shape, None, naive.pose(LYING, (0.2, 0.1, height)))
         assert np.allclose(sorted_rows(touch.points), [(-0.3, 0.1, 0.5), (0.7, 0.1, 0.5)])
@@ -264,17 +264,17 @@ def test_a_capsule_and_a_cylinder_on_their_sides_touch_along_a_line():
     assert np.allclose(sorted_rows(cut.points), [(1.3, 0.1, 0.5), (2.0, 0.1, 0.5)])
 
 
-def test_a_leaning_capsule_is_touched_where_its_side_really_is():
+def test_contact_points_of_tilted_capsule_lie_on_its_side():
     turn = Rotation.from_rotvec((0, np.pi / 2 - 0.03, 0)).as_matrix()
     touch = gk.contact(TABLE, gk.Capsule(0.25, 1), None, naive.pose(turn, (0, 0, 0.8)), within=0.2)
     assert touch.count == 2
-    # over the ends of the axis: the lower end's ball, and at the upper end the side, as steep as the axis
+    # below the lower end of the axis lies the end's ball, below the upper end the side, which is as steep as the axis
     low, high = 0.8 - 0.5 * np.sin(0.03) - 0.25, 0.8 + 0.5 * np.sin(0.03) - 0.25 / np.cos(0.03)
     assert np.allclose(sorted(touch.points_b[:, 2]), [low, high], atol=1e-12)
 
 
 @pytest.mark.parametrize("aside", [1.0, 0.1, 1e-3])
-def test_the_surface_round_a_short_edge_is_found_however_the_direction_leans(aside):
+def test_skin_of_short_edge_is_hit_along_tilted_directions(aside):
     edge = np.array([(0.0, 0.0, 0.0), (0.02, 0.0, 0.0)])
     for at in (0.0, 0.001, 0.01, 0.02):
         way = np.array([1.0, aside, 0.0]) / np.hypot(1.0, aside)
@@ -284,7 +284,7 @@ def test_the_surface_round_a_short_edge_is_found_however_the_direction_leans(asi
 
 
 @pytest.mark.parametrize("shape", [gk.Cylinder(0.5, 1), gk.Cone(0.5, 1), gk.Cylinder(0.4, 0.8).inflated(0.1)])
-def test_a_round_base_on_a_face_gives_points_on_its_rim(shape):
+def test_contact_points_of_round_base_lie_on_its_rim(shape):
     radius = 0.4 if isinstance(shape, gk.Rounded) else 0.5
     for most, count in ((4, 4), (None, 32)):
         touch = gk.contact(TABLE, shape, None, naive.pose(np.eye(3), (0.2, 0.1, 1)), max_points=most)
@@ -298,7 +298,7 @@ def test_a_round_base_on_a_face_gives_points_on_its_rim(shape):
     assert area(half.points[:, :2]) == pytest.approx(np.pi * radius**2 / 2, rel=0.01)
 
 
-def test_spheres_and_ellipsoids_touch_in_one_point_and_crossing_edges_too():
+def test_balls_and_crossing_edges_touch_in_one_point():
     for shape in (gk.Sphere(0.5), gk.Ellipsoid((0.3, 0.4, 0.5))):
         touch = gk.contact(TABLE, shape, None, naive.pose(np.eye(3), (0.2, 0.1, 1)), max_points=None)
         assert touch.count == 1
@@ -313,7 +313,7 @@ def test_spheres_and_ellipsoids_touch_in_one_point_and_crossing_edges_too():
     assert np.allclose(sorted_rows(along.points), [(-0.1, 0, np.sqrt(0.5)), (0.5, 0, np.sqrt(0.5))])
 
 
-def test_sums_of_shapes_are_found_by_trying():
+def test_patch_of_scaled_rounded_box_is_its_face():
     squashed = gk.Box((1, 1, 1)).inflated(0.5).scaled((1, 1, 0.5))
     touch = gk.contact(TABLE, squashed, None, naive.pose(np.eye(3), (0, 0, 1)))
     assert touch.count == 4
@@ -325,7 +325,7 @@ def test_sums_of_shapes_are_found_by_trying():
 
 
 def outside(points, patch):
-    """How far points are from a patch, both seen from above."""
+    """Return the greatest distance of points from a patch, both projected to the xy plane."""
     patch = patch[:, :2]
     if len(patch) == 2:
         along = patch[1] - patch[0]
@@ -336,14 +336,14 @@ def outside(points, patch):
 
 
 def nudged(rng, pose):
-    """The pose, moved and turned by about 1e-7."""
+    """Return the pose translated and rotated by about 1e-7."""
     turn = Rotation.from_rotvec(rng.normal(size=3) * 1e-7).as_matrix()
     return naive.pose(turn @ pose[:3, :3], pose[:3, 3] + rng.normal(size=3) * 1e-7)
 
 
 @pytest.mark.parametrize("lowest", range(12))
-def test_the_lowest_corner_is_one_of_the_four_that_are_left_and_replaces_the_nearest(lowest):
-    """The other three are spread still: a prism leans to each corner of its base, of an area of 3."""
+def test_reduced_patch_contains_the_lowest_corner(lowest):
+    """The other three still cover much of the area 3 of the prism's base, whichever corner is lowest."""
     angle = np.pi * lowest / 6
     pose = naive.pose(Rotation.from_rotvec((-1e-3 * np.sin(angle), 1e-3 * np.cos(angle), 0)).as_matrix(), (0, 0, 1.01))
     touch = gk.contact(TABLE, gk.ConvexHull(ngon(12)), None, pose, within=0.1)
@@ -352,7 +352,7 @@ def test_the_lowest_corner_is_one_of_the_four_that_are_left_and_replaces_the_nea
     assert area(touch.points_b[:, :2]) > 1.2
 
 
-def test_four_corners_stay_the_same_four_under_small_motion():
+def test_four_corners_are_stable_under_small_motion():
     rng = np.random.default_rng(11)
     brick = gk.Box((1, 0.8, 0.6))
     for _ in range(40):
@@ -362,16 +362,16 @@ def test_four_corners_stay_the_same_four_under_small_motion():
         assert first.count == 4
         for _ in range(5):
             again = gk.contact(TABLE, brick, None, nudged(rng, pose), within=1e-3)
-            apart = np.linalg.norm(again.points[:, None] - first.points[None], axis=2)
-            assert apart.min(axis=0).max() < 1e-5
-            assert apart.min(axis=1).max() < 1e-5
+            distances = np.linalg.norm(again.points[:, None] - first.points[None], axis=2)
+            assert distances.min(axis=0).max() < 1e-5
+            assert distances.min(axis=1).max() < 1e-5
 
 
 @pytest.mark.parametrize("name", ["box", "prism", "cylinder", "cone", "rounded box", "rounded cylinder", "capsule"])
-def test_patches_move_no_more_than_the_shapes_do(name):
+def test_patches_are_stable_under_small_motion(name):
     rng = np.random.default_rng(12)
     shape = build(FLAT[name])
-    # the corners on a rim are a polygon's, and the farthest point of the rim may join them
+    # a rim is approximated by a polygon, to which the deepest point of the rim may be added
     reach = 1e-5 if name not in ("cylinder", "cone", "rounded cylinder") else 0.006
     stand = np.eye(3) if name != "capsule" else LYING
     for _ in range(30):
@@ -382,11 +382,11 @@ def test_patches_move_no_more_than_the_shapes_do(name):
         assert outside(again.points, first.points) < reach
         four = gk.contact(TABLE, shape, None, pose, within=1e-3)
         assert four.count == (2 if name == "capsule" else 4)
-        assert area(four.points[:, :2]) >= 0.5 * area(first.points[:, :2])  # most of the patch
+        assert area(four.points[:, :2]) >= 0.5 * area(first.points[:, :2])  # the four points cover most of the patch
 
 
-def test_a_leaning_cylinder_has_its_lowest_rim_point_in_the_ring():
-    """Between two of the regular corners; the others stay where they are, and all go round in order."""
+def test_patch_of_tilted_cylinder_contains_its_lowest_rim_point():
+    """The lowest point is inserted between two of the 32 regular corners, in order around the rim."""
     turn = Rotation.from_euler("zy", [0.08, 0.02]).as_matrix()
     pose = naive.pose(turn, (0, 0, 1.0))
     touch = gk.contact(TABLE, gk.Cylinder(0.5, 1), None, pose, within=0.1, max_points=None)
@@ -399,11 +399,11 @@ def test_a_leaning_cylinder_has_its_lowest_rim_point_in_the_ring():
 
 
 @pytest.mark.parametrize("width", [1e-3, 1e-9, 1e-10, 1e-11, 3e-12])
-def test_no_point_is_far_ahead_of_the_tip_of_a_needle(width):
-    """Both edges of a needle are near a line along it, and stay so far ahead of its tip."""
+def test_no_contact_point_lies_beyond_the_tip_of_a_needle(width):
+    """A line along a needle is near both its edges, also when they are extended far beyond the tip."""
     needle = gk.Triangle([(-1, -width / 2, 0), (-1, width / 2, 0), (1, 0, 0)])
     for aside in (0, 1e-13, 1e-12):
         line = gk.Segment((0, aside, 0.1), (3, -aside, 0.1))
-        found = gk.contact(needle, line, within=1.0)
-        assert max(gk.distance(needle, gk.Point(p)).upper for p in found.points_a) < 1e-11
-        assert max(gk.distance(line, gk.Point(p)).upper for p in found.points_b) < 1e-11
+        touch = gk.contact(needle, line, within=1.0)
+        assert max(gk.distance(needle, gk.Point(p)).upper for p in touch.points_a) < 1e-11
+        assert max(gk.distance(line, gk.Point(p)).upper for p in touch.points_b) < 1e-11

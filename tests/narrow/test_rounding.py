@@ -1,4 +1,4 @@
-"""Bounds that hold only with what rounding may take from them, case by case against rational arithmetic."""
+"""Bounds that are valid only with an allowance for rounding, compared with rational arithmetic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def exact_dot(a: np.ndarray, b: np.ndarray) -> Fraction:
 
 
 def face_of(corners: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the unit normal and the key of EPA's face over three corners."""
+    """Return the unit normal and the key, a lower bound of the distance, of the EPA face with three corners."""
     vertices, none = np.zeros((3, 9)), np.zeros((1, 1))
     vertices[:, :3] = corners
     floats, ints = np.zeros((1, 4)), np.zeros((1, 8), dtype=np.int64)
@@ -30,8 +30,8 @@ def face_of(corners: np.ndarray) -> tuple[np.ndarray, float]:
     return floats[0, :3], floats[0, 3]
 
 
-def test_no_corner_of_a_slender_face_is_below_its_key() -> None:
-    """The rounded normal leans: the corners' heights along it differ by more than the rounding of one product."""
+def test_key_of_slender_face_is_below_all_its_corners() -> None:
+    """The rounded normal is tilted, so that the corners' heights differ by more than the rounding of one product."""
     rng = np.random.default_rng(8)
     for _ in range(100):
         along, aside = naive.unit_vectors(rng, 2)
@@ -44,8 +44,8 @@ def test_no_corner_of_a_slender_face_is_below_its_key() -> None:
 
 
 @pytest.mark.parametrize("gap", [2.0**-60, 1e-17])
-def test_shapes_whose_inner_balls_touch_to_rounding_are_not_proven_to_overlap(gap: float) -> None:
-    """The float difference of the centres is 1, the sum of the balls' radii; the true one is more by the gap."""
+def test_upper_bound_covers_a_gap_below_rounding(gap: float) -> None:
+    """The float difference of the centres is 1, the sum of the radii. The exact difference is larger by the gap."""
     box, cylinder = gk.Box((1.0, 1.0, 1.0)), gk.Cylinder(0.5, 1.0)
     poses = naive.pose(None, (-gap, 0.0, 0.0)), naive.pose(None, (1.0, 0.0, 0.0))
     for a, b in ((box, cylinder), (cylinder, box), (cylinder, cylinder), (box, box)):
@@ -55,8 +55,8 @@ def test_shapes_whose_inner_balls_touch_to_rounding_are_not_proven_to_overlap(ga
 
 @pytest.mark.parametrize("kind", ["boxes", "hulls", "mixed"])
 @pytest.mark.parametrize("shift", [2.0**-60, -(2.0**-60), 1e-17, -1e-17])
-def test_the_depth_of_cubes_is_bounded_exactly(kind: str, shift: float) -> None:
-    """The float difference of their centres is 0.75; the true one is less or more by the shift."""
+def test_bounds_of_cubes_contain_the_exact_depth(kind: str, shift: float) -> None:
+    """The float difference of the centres is 0.75. The exact difference is 0.75 minus the shift."""
     box = gk.Box((1.0, 1.0, 1.0))
     hull = gk.ConvexHull(box.vertices)
     a, b = {"boxes": (box, box), "hulls": (hull, hull), "mixed": (box, hull)}[kind]
@@ -67,8 +67,8 @@ def test_the_depth_of_cubes_is_bounded_exactly(kind: str, shift: float) -> None:
         assert Fraction(result.lower) <= exact <= Fraction(result.upper)
 
 
-def test_a_ray_through_an_edge_of_a_box_hits_it() -> None:
-    """All numbers are dyadic, so the ray meets the edge exactly; the two faces' rounded distances differ."""
+def test_ray_through_an_edge_of_a_box_hits() -> None:
+    """All numbers are dyadic, so the ray hits the edge exactly, but the rounded distances of the two faces differ."""
     rng = np.random.default_rng(3)
     box = gk.Box((2.0, 2.0, 2.0))
     for _ in range(40):
@@ -79,11 +79,11 @@ def test_a_ray_through_an_edge_of_a_box_hits_it() -> None:
         assert hit.point == pytest.approx(spot, abs=1e-13)
 
 
-# rays that touch a shape in one point: with whole numbers the touch is exact ----------------------------------------
+# rays tangent to a shape: coordinates are chosen so that the tangent point is exact ---------------------------------
 
 
-def touching(kind: str, rng: np.random.Generator) -> tuple[gk.Shape, np.ndarray, np.ndarray]:
-    """Return a shape, a point of its surface over (3, 4) k, and a direction that leads past the shape there."""
+def tangent_ray(kind: str, rng: np.random.Generator) -> tuple[gk.Shape, np.ndarray, np.ndarray]:
+    """Return a shape, a point on its surface above (3, 4) k, and a tangent direction at this point."""
     k, z = float(rng.integers(1, 100)), rng.integers(-3, 4) / 8
     radius, spot, around = 5.0 * k, np.array([3.0 * k, 4.0 * k, z]), np.array([-4.0, 3.0, rng.integers(-6, 7) / 4])
     stretch = np.array([1.0, 2.0, 0.5])
@@ -95,7 +95,7 @@ def touching(kind: str, rng: np.random.Generator) -> tuple[gk.Shape, np.ndarray,
         return gk.Capsule(radius, 1.0), spot, around
     if kind == "cylinder":
         return gk.Cylinder(radius, 1.0), spot, around
-    slope = np.array([3.0 * k, 4.0 * k, -2.0])  # of the side of a cone, from its apex
+    slope = np.array([3.0 * k, 4.0 * k, -2.0])  # from the apex along the side of the cone
     if kind == "cone's side":
         return (
             gk.Cone(radius, 2.0),
@@ -109,16 +109,16 @@ def touching(kind: str, rng: np.random.Generator) -> tuple[gk.Shape, np.ndarray,
 
 
 @pytest.mark.parametrize("kind", ["sphere", "ellipsoid", "capsule", "cylinder", "cone's side", "cone's rim"])
-def test_a_ray_that_touches_a_shape_in_one_point_hits_it(kind: str) -> None:
+def test_tangent_ray_hits(kind: str) -> None:
     rng = np.random.default_rng(5)
     for _ in range(60):
-        shape, spot, direction = touching(kind, rng)
+        shape, spot, direction = tangent_ray(kind, rng)
         assert gk.raycast(shape, spot - direction * rng.integers(1, 40), direction).distance < np.inf
 
 
 @pytest.mark.parametrize(("far", "offset"), [(2.0**20, 0.0), (1.0, 2.0**20)])
-def test_a_ray_that_begins_below_the_surface_of_a_half_space_begins_inside(far: float, offset: float) -> None:
-    """By less than rounding: far from the plane's point next to its frame's origin, or where that point is far."""
+def test_ray_from_just_below_a_half_space_starts_inside(far: float, offset: float) -> None:
+    """The depth is below the rounding error: the ray or the plane is far from the origin of the plane's frame."""
     rng, below = np.random.default_rng(6), 0
     for _ in range(60):
         ground = gk.Halfspace(naive.unit_vectors(rng, 1)[0], offset)
@@ -138,8 +138,8 @@ def test_a_ray_that_begins_below_the_surface_of_a_half_space_begins_inside(far: 
 
 
 @pytest.mark.parametrize("stretch", [4e-7, -4e-7])
-def test_what_a_pose_misses_of_orthonormal_widens_the_bounds(stretch: float) -> None:
-    """Such a matrix is still stretched by 2e-13 after its one step to a rotation, more than all other rounding."""
+def test_non_orthonormal_pose_widens_the_bounds(stretch: float) -> None:
+    """After one orthonormalization step the matrix is still scaled by 2e-13, more than all other rounding errors."""
     pose = naive.pose(np.eye(3) * (1.0 + stretch))
     for a, b in ((gk.Point(), gk.Point()), (gk.Box((0.5, 0.5, 0.5)), gk.Box((0.5, 0.5, 0.5)))):
         reach = 2.0 - float(a.support((1.0, 0.0, 0.0))[0]) * (1.0 + float(pose_rows(pose)[0][0, 0]))
@@ -147,8 +147,8 @@ def test_what_a_pose_misses_of_orthonormal_widens_the_bounds(stretch: float) -> 
         assert result.lower <= reach <= result.upper
 
 
-def test_the_error_of_two_cores_covers_that_of_their_centres_which_nearly_coincide() -> None:
-    """B's centre is the float next to A's, so that all there is between them is what twice the digits leave."""
+def test_error_of_cores_covers_nearly_coincident_centres() -> None:
+    """B's centre is the float nearest to A's, so that only double-double arithmetic resolves their difference."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         floats = np.zeros((2, layout.FLOAT_HEAD))
@@ -162,13 +162,13 @@ def test_the_error_of_two_cores_covers_that_of_their_centres_which_nearly_coinci
         row_b[9:12] = [float(x) for x in place]
         ints = np.array([layout.POINT, 0, 0, 1, layout.BALL])
         cores = cores_at(Core(ints, floats[0]), row_a, Core(ints, floats[1]), row_b)
-        apart, error = Fraction(between_centers(cores.m)), Fraction(cores.error)
+        distance, error = Fraction(between_centers(cores.m)), Fraction(cores.error)
         square = sum((Fraction(row_b[9 + k]) - place[k]) ** 2 for k in range(3))
-        assert max(apart - error, 0) ** 2 <= square <= (apart + error) ** 2
+        assert max(distance - error, 0) ** 2 <= square <= (distance + error) ** 2
 
 
 def over_ground(rng: np.random.Generator, offset: float, height: float) -> tuple[Any, ...]:
-    """Return a half-space, its pose, the pose of a point near its surface, the exact height there, and the upward."""
+    """Return a half-space, its pose, the pose of a point near its surface, its exact height, and the world normal."""
     ground = gk.Halfspace(naive.unit_vectors(rng, 1)[0], offset)
     pose = naive.pose(naive.random_rotations(rng, 1)[0], rng.normal(size=3) * 2.0**10)
     row = pose_rows(pose)[0][0]
@@ -181,17 +181,17 @@ def over_ground(rng: np.random.Generator, offset: float, height: float) -> tuple
 
 
 @pytest.mark.parametrize("offset", [1.0, 2.0**20])
-def test_bounds_of_the_height_over_a_half_space_hold_exactly(offset: float) -> None:
+def test_bounds_contain_the_exact_height_above_a_half_space(offset: float) -> None:
     for seed in range(30):
         ground, pose, place, height, _ = over_ground(np.random.default_rng(seed), offset, 2.0**-20)
         result = gk.signed_distance(ground, gk.Point(), pose, place)
         assert Fraction(result.lower) <= height <= Fraction(result.upper)
 
 
-# what touches to begin with -----------------------------------------------------------------------------------------
+# shapes that touch at the start of the motion -----------------------------------------------------------------------
 
 
-def test_a_point_below_a_half_space_by_less_than_rounding_touches_it_at_once() -> None:
+def test_point_just_below_a_half_space_hits_at_time_zero() -> None:
     below = 0
     for seed in range(60):
         ground, pose, place, height, upward = over_ground(np.random.default_rng(seed), 1.0, 0.0)
@@ -203,7 +203,7 @@ def test_a_point_below_a_half_space_by_less_than_rounding_touches_it_at_once() -
     assert below > 15
 
 
-def test_balls_that_overlap_by_less_than_rounding_touch_at_once() -> None:
+def test_barely_overlapping_balls_hit_at_time_zero() -> None:
     rng, ball, touching = np.random.default_rng(3), gk.Sphere(0.5), 0
     for _ in range(80):
         away = naive.unit_vectors(rng, 1)[0]

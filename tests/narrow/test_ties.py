@@ -1,7 +1,7 @@
-"""Families of ties, where a whole circle or sphere of directions is as good as the best: closed and plane forms.
+"""Ties, where a circle or sphere of directions gives the same depth, compared with closed forms and a plane search.
 
-The truth is found by the definition: the least h(n) over the directions in the plane of the axis and the offset, on a
-grid that is refined round each of its dips.
+The reference value is the least h(n) over the directions in the plane of the axis and the offset. It is searched on a
+grid that is refined around each of its minima.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PAIRS = [(one, other) for one in CURVED for other in SOLIDS]
 
 
 def deepest(a: naive.Body, b: naive.Body, turn: np.ndarray) -> float:
-    """The signed distance of solids that revolve about the turned z axis, from the directions of one plane."""
+    """Return the signed distance of solids of revolution about the rotated z axis, from directions in one plane."""
     u = turn @ [0.0, 0.0, 1.0]
     across = (b.center - a.center) - ((b.center - a.center) @ u) * u
     e = across / np.linalg.norm(across) if np.linalg.norm(across) > 1e-13 else turn @ [1.0, 0.0, 0.0]
@@ -46,7 +46,7 @@ def deepest(a: naive.Body, b: naive.Body, turn: np.ndarray) -> float:
     values = g(angles)
     dips = np.argsort(-values)[:8]
     best = values.max()
-    for k in dips:  # thirds: scipy's search goes to half the digits only
+    for k in dips:  # ternary search, because scipy's scalar minimizer reaches only half the digits
         low, high = angles[max(k - 1, 0)], angles[min(k + 1, 20_000)]
         while high - low > 1e-15:
             third = (high - low) / 3
@@ -57,7 +57,7 @@ def deepest(a: naive.Body, b: naive.Body, turn: np.ndarray) -> float:
 
 
 def parallel_poses(rng, one, other, count):
-    """Poses with parallel axes: coaxial, off by a little and by a lot, upside down; then both moved as one."""
+    """Return poses with parallel axes at small to large offsets, a third of them upside down, in random frames."""
     height = naive.body(SOLIDS[one]).size + naive.body(SOLIDS[other]).size
     poses_a, poses_b = [], []
     for k in range(count):
@@ -74,7 +74,7 @@ def parallel_poses(rng, one, other, count):
 
 
 @pytest.mark.parametrize(("one", "other"), sampled(PAIRS, 4))
-def test_parallel_solids_of_revolution_are_tight_and_true(one, other):
+def test_parallel_solids_of_revolution_have_tight_bounds(one, other):
     rng = np.random.default_rng(PAIRS.index((one, other)))
     poses_a, poses_b = parallel_poses(rng, one, other, 20)
     pair = laws.Pair(SOLIDS[one], poses_a, SOLIDS[other], poses_b)
@@ -90,41 +90,41 @@ def test_parallel_solids_of_revolution_are_tight_and_true(one, other):
     assert checked >= 4
 
 
-def test_worked_by_hand():
+def test_depths_equal_closed_forms():
     pin, bore = gk.Cylinder(0.5, 3), gk.Cylinder(0.75, 1)
     assert gk.signed_distance(pin, bore).distance == pytest.approx(-1.25, abs=1e-14)
-    # a ball on a cone's axis: to its mantle, r h / hypot(r, h) below the apex' height
+    # the ball's centre is on the cone's axis, at the distance (h/2) r / hypot(r, h) from the mantle
     ball, cone = gk.Sphere(0.1), gk.Cone(1, 2)
     foot = 1.0 / np.hypot(1, 2)
     assert gk.signed_distance(ball, cone).distance == pytest.approx(-0.1 - foot, abs=1e-14)
     assert gk.signed_distance(gk.Capsule(0.2, 1), gk.Cylinder(0.3, 4)).distance == pytest.approx(-0.5, abs=1e-14)
-    # similar ellipsoids round one centre
-    one, two = gk.Ellipsoid((1, 1.0000001, 1.0001)), gk.Ellipsoid((2, 2.0000002, 2.0002))
-    answer = gk.signed_distance(one, two)
-    assert answer.tight
-    assert answer.distance == pytest.approx(-3, abs=1e-14)
+    # similar ellipsoids with a common centre
+    small, large = gk.Ellipsoid((1, 1.0000001, 1.0001)), gk.Ellipsoid((2, 2.0000002, 2.0002))
+    result = gk.signed_distance(small, large)
+    assert result.tight
+    assert result.distance == pytest.approx(-3, abs=1e-14)
 
 
 @pytest.mark.parametrize(("radius", "height"), [(0.5, 1.0), (0.01, 1.0), (2.0, 0.1)])
 @pytest.mark.parametrize("off", [0.0, 1e-16, -1e-16, -1e-15, -1e-14])
-def test_a_cones_apex_is_touched_in_few_steps(radius, height, off):
-    """All faces of EPA that meet in the apex are as near as each other; it took a thousand steps, and a tenth second"""
+def test_contact_at_a_cone_apex_takes_few_steps(radius, height, off):
+    """EPA ends early although all its faces at the apex have the same distance (it once took a thousand steps)."""
     cone, point = gk.Cone(radius, height), gk.ConvexHull(np.zeros((1, 3)))
     apex = float(cone.support((0, 0, 1.0))[2])
     above, turned = np.eye(4), np.diag((1.0, -1.0, -1.0, 1.0))
     above[2, 3], turned[2, 3] = apex + off, 2.0 * apex + off
-    for touched in (gk.signed_distance(cone, point, None, above), gk.signed_distance(cone, cone, None, turned)):
-        assert touched.lower <= max(off, 0.0)
-        assert touched.upper >= min(off, 0.0)
-        assert touched.upper - touched.lower < 4e-13 * max(radius, height)
-        assert touched.iterations <= 40
+    for result in (gk.signed_distance(cone, point, None, above), gk.signed_distance(cone, cone, None, turned)):
+        assert result.lower <= max(off, 0.0)
+        assert result.upper >= min(off, 0.0)
+        assert result.upper - result.lower < 4e-13 * max(radius, height)
+        assert result.iterations <= 40
 
 
 @pytest.mark.parametrize("radii", [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0 + 1e-9), (1.0, 1.001, 1.002), (1.0, 2.0, 5.0)])
-def test_ellipsoids_round_one_centre_with_the_same_axes(radii):
+def test_ellipsoids_with_common_centre_and_axes(radii):
     rng = np.random.default_rng(7)
     permuted = np.array(radii)[[2, 0, 1]] * 3
-    turn = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])  # x to y, y to z, z to x
+    turn = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])  # maps x to y, y to z, z to x
     poses = np.tile(np.eye(4), (6, 1, 1))
     poses[:, :3, :3] = naive.random_rotations(rng, 6)
     poses[:, :3, 3] = rng.normal(size=(6, 3))
@@ -136,7 +136,7 @@ def test_ellipsoids_round_one_centre_with_the_same_axes(radii):
         assert -result.distance == pytest.approx(np.full(6, depth), rel=1e-12)
 
 
-def test_axes_that_are_nearly_parallel_are_true_and_say_how_wide():
+def test_bounds_for_nearly_parallel_axes_are_limited_by_the_tilt():
     a, b = SOLIDS["cylinder"], SOLIDS["cone"]
     angles = np.logspace(-16, -1, 31)
     poses = np.tile(np.eye(4), (31, 1, 1))
@@ -147,14 +147,15 @@ def test_axes_that_are_nearly_parallel_are_true_and_say_how_wide():
     result = laws.all_laws(pair, tight=False, rng=np.random.default_rng(3))
     assert result.tight[angles < 1e-11].all()
     width = result.upper - result.lower
-    askew = 1e-10 + 2.02 * pair.body_b.reach * angles  # twice what the tilt moves: the points and the shape they bound
+    # the tilt moves the support points and the shape, hence the factor 2
+    askew = 1e-10 + 2.02 * pair.body_b.reach * angles
     laws.at_most(width[angles < 1e-7], askew[angles < 1e-7], "no wider than askew")
     laws.at_most(width, 1e-3, "EPA's, where they are farther askew")
 
 
 @pytest.mark.full
-def test_near_ties_keep_every_law():
-    """Discs, needles and ellipsoids nearly on one axis, where random poses never are; a million by tests.hardening."""
+def test_near_ties_satisfy_the_laws():
+    """Nearly coaxial discs, needles and ellipsoids satisfy the laws (tests.hardening checks a million of them)."""
     tally, _ = run(2000, seed=1, progress=False, only="near ties")
     total = tally.total()
     assert total.pairs >= 2000
@@ -163,8 +164,8 @@ def test_near_ties_keep_every_law():
     assert total.loose < 0.2 * total.pairs
 
 
-def test_the_normal_of_boxes_face_to_face_far_from_the_origin():
-    """The later direction was off by 4e-9, the axis that proved the bound was exact."""
+def test_normal_of_boxes_face_to_face_far_from_the_origin():
+    """The normal is the exact axis that proved the bound, not a later direction with an error of 4e-9."""
     pose_a, pose_b = np.eye(4), np.eye(4)
     pose_a[:3] = (0, -1, 0, -16777216.0), (0, 0, 1, 8388608.0), (-1, 0, 0, -4194304.0)
     pose_b[:3] = (-1, 0, 0, -16777213.421438407), (0, 0, -1, 8388604.75), (0, -1, 0, -4194308.0023541665)
@@ -173,8 +174,8 @@ def test_the_normal_of_boxes_face_to_face_far_from_the_origin():
     laws.sign_law(pair, pair.signed())
 
 
-def test_distance_and_signed_distance_name_one_status_at_a_cone_s_rim():
-    """Either says SEPARATED where the plane of the meridian proves it, though GJK and EPA alone do not."""
+def test_distance_queries_return_the_same_status_at_a_cone_rim():
+    """Both return SEPARATED where the meridian plane proves it, although GJK and EPA alone do not."""
     rng = np.random.default_rng(291)
     radius, height, count = 1.1099515488777147, 1.3181389537769181, 300
     angles = rng.uniform(-np.pi, np.pi, count)
@@ -187,8 +188,8 @@ def test_distance_and_signed_distance_name_one_status_at_a_cone_s_rim():
     laws.distance_law(pair, pair.signed())
 
 
-def test_the_points_of_boxes_face_to_face_an_edge_s_width_apart():
-    """|v| was least to rounding while v was askew by 6e-11, and point_b as far off its box."""
+def test_witness_points_of_separated_boxes_face_to_face():
+    """|v| was minimal up to rounding while v was tilted by 6e-11, which moved point_b off its box."""
     pose_a, pose_b = np.eye(4), np.eye(4)
     pose_a[:3] = (-1, 0, 0, -4.0), (0, 0, 1, 12.0), (0, 1, 0, -4.0)
     pose_b[:3, 3] = -9.069841753568596, 9.295255383370195, -2.882267389476221
@@ -201,8 +202,8 @@ def test_the_points_of_boxes_face_to_face_an_edge_s_width_apart():
         assert np.abs(result.normal[0]).tolist() == [1, 0, 0]
 
 
-def test_the_points_of_a_capsule_on_a_cone_s_rim():
-    """The axis that proved the bound was askew to the witnesses by 1e-7, and point_b as far off the rim."""
+def test_witness_points_of_a_capsule_on_a_cone_rim():
+    """The axis that proved the bound was tilted to the witness points by 1e-7, which moved point_b off the rim."""
     pose_a = [
         [-0.7357162303713882, 0.6204081192374038, 0.2716898856277539, 0.0],
         [-0.6330838285509024, -0.7724894825814197, 0.04964741008776002, 0.0],
@@ -223,8 +224,8 @@ def test_the_points_of_a_capsule_on_a_cone_s_rim():
         assert gk.distance(gk.Point(answer.point_b), shape, None, pose_b).distance < 1e-9
 
 
-def test_boxes_turned_nearly_alike_collide_where_they_hardly_overlap():
-    """A cross product of edges 1e-14 to 1e-8 askew is mostly rounding, and is no axis that separates."""
+def test_nearly_aligned_boxes_that_barely_overlap_collide():
+    """The cross product of edges at angles of 1e-14 to 1e-8 is mostly rounding and not a separating axis."""
     rng = np.random.default_rng(531)
     count = 4000
     turns = naive.random_rotations(rng, count)
@@ -238,8 +239,8 @@ def test_boxes_turned_nearly_alike_collide_where_they_hardly_overlap():
     assert gk.collide(gk.Box(a), gk.Box(b), poses_a, poses_b).all()
 
 
-def test_nearly_parallel_axes_that_hardly_overlap_are_left_to_epa():
-    """What the plane's section shows need not hold beside it, where they overlap by less than they are askew."""
+def test_barely_overlapping_nearly_parallel_axes_are_tight():
+    """The section by a plane proves nothing about overlaps that are smaller than the effect of the tilt."""
     a, b = ("cylinder", 1.1546398253090053, 2.2944197170434726), ("cone", 0.7497530988485721, 1.5288615431986021)
     angles = np.logspace(-8, -5.5, 40)
     poses_a, poses_b = np.tile(np.eye(4), (40, 1, 1)), np.tile(np.eye(4), (40, 1, 1))

@@ -1,4 +1,4 @@
-"""Volumes hold their shapes, proven in numbers with more digits, and waste little."""
+"""Bounding volumes contain their shapes, checked in higher precision, and are tight."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import naive
 import numpy as np
 import pytest
 import strategies
+from message_checks import assert_names
 from strategies import SHAPES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError, UnboundedShapeError, UnsupportedPair
@@ -27,12 +27,12 @@ def norm(d):
 
 
 def rotation(pose):
-    """The rotation that a pose means: its matrix after one polar step."""
+    """Return the rotation of a pose, its matrix after one polar step, in extended precision."""
     return pose_rows(pose)[0][0, :9].reshape(3, 3).astype(LONG)
 
 
 def height(spec, d):
-    """max over the shape of d.x in 64 bits of mantissa, from the shape's definition."""
+    """Return the support function of a shape along d in extended precision, from the definition of the shape."""
     kind, *n = spec
     if kind in ("point", "segment", "triangle", "tetrahedron", "hull"):
         points = np.vstack([np.reshape(x, (-1, 3)) for x in n]).astype(LONG)
@@ -74,7 +74,7 @@ POSES = [None, *(naive.pose(TURNS[k], PLACES[k] * far) for k, far in enumerate((
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("pose", POSES, ids=["none", "turned", "near", "far", "very far"])
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
-def test_volumes_hold_every_shape(name, pose, scale):
+def test_volumes_contain_every_shape_tightly(name, pose, scale):
     spec = strategies.rescaled(SHAPES[name], scale)
     if pose is not None:
         pose = naive.pose(pose[:3, :3], pose[:3, 3] * scale)
@@ -90,7 +90,8 @@ def test_volumes_hold_every_shape(name, pose, scale):
     assert max((box.high - high).max(), (low - box.low).max()) <= 2e-14 * size
 
     box = gk.obb(shape, pose)
-    normals = naive.inverse(box.pose[:3, :3].astype(LONG))  # the rows are the normals of a box with these edges
+    # the edges are orthogonal only up to rounding, so the normals are the rows of the inverse
+    normals = naive.inverse(box.pose[:3, :3].astype(LONG))
     middle = normals @ box.pose[:3, 3].astype(LONG)
     assert (height(placed, normals) - middle <= box.extents / 2).all()
     assert (height(placed, -normals) + middle <= box.extents / 2).all()
@@ -100,15 +101,16 @@ def test_volumes_hold_every_shape(name, pose, scale):
     ball = gk.bounding_sphere(shape, pose)
     d = DIRECTIONS / norm(DIRECTIONS)[:, None]
     reach = height(placed, d) - d @ ball.center.astype(LONG)
-    assert (reach <= ball.radius + 8 * np.finfo(LONG).eps * size).all()  # the test rounds too
+    assert (reach <= ball.radius + 8 * np.finfo(LONG).eps * size).all()  # the reference is rounded, too
     assert reach.max() >= 0.99 * ball.radius - 1e-13 * size
 
 
-FAR_HULL = ("hull", naive.unit_vectors(np.random.default_rng(12), 12) + 1e3)  #: stored about its own middle
+#: its vertices are stored relative to its centre
+FAR_HULL = ("hull", naive.unit_vectors(np.random.default_rng(12), 12) + 1e3)
 
 
 @pytest.mark.parametrize("name", ["segment", "triangle", "tetrahedron", "box", "hull", "flat hull", "far hull"])
-def test_balls_and_boxes_hold_every_vertex_in_rationals(name):
+def test_balls_and_boxes_contain_every_vertex_exactly(name):
     shape = strategies.build({**SHAPES, "far hull": FAR_HULL}[name])
     for pose in POSES[1:]:
         turn = [[Fraction(float(x)) for x in row] for row in pose_rows(pose)[0][0, :9].reshape(3, 3)]
@@ -124,7 +126,7 @@ def test_balls_and_boxes_hold_every_vertex_in_rationals(name):
             assert all(float(a) <= x <= float(b) for a, x, b in zip(box.low, point, box.high, strict=True))
 
 
-def test_volumes_hold_a_sum_far_from_the_origin_of_its_frame_in_rationals():
+def test_volumes_contain_a_sum_far_from_its_origin_exactly():
     rng = np.random.default_rng(13)
     for _ in range(20):
         far, ends = rng.normal(size=3) * 1e3, rng.normal(size=(2, 3))
@@ -139,7 +141,7 @@ def test_volumes_hold_a_sum_far_from_the_origin_of_its_frame_in_rationals():
 
 
 class RoughCylinder(gk.Cylinder):
-    """A cylinder whose stored core may differ from it by 1/8."""
+    """Cylinder whose stored core is declared to differ from the shape by up to 1/8."""
 
     __slots__ = ()
 
@@ -149,7 +151,7 @@ class RoughCylinder(gk.Cylinder):
 
 @pytest.mark.parametrize("fit", [gk.bounding_sphere, gk.aabb, gk.obb])
 @pytest.mark.parametrize("pose", POSES[:3], ids=["none", "turned", "near"])
-def test_volumes_grow_by_how_far_the_stored_core_may_differ_from_the_shape(fit, pose):
+def test_volumes_grow_by_the_error_of_the_stored_core(fit, pose):
     plain, rough = fit(gk.Cylinder(0.5, 2), pose), fit(RoughCylinder(0.5, 2), pose)
     if fit is gk.bounding_sphere:
         assert rough.radius >= plain.radius + 0.125
@@ -158,7 +160,7 @@ def test_volumes_grow_by_how_far_the_stored_core_may_differ_from_the_shape(fit, 
         assert grown.min() > 0.125 - 1e-14
 
 
-def test_what_is_exact_stays_exact():
+def test_volumes_of_simple_shapes_are_exact():
     assert gk.aabb(gk.Box((1, 2, 3))) == gk.AABB((-0.5, -1, -1.5), (0.5, 1, 1.5))
     assert gk.aabb(gk.Sphere(0.1)).high.tolist() == [0.1] * 3
     assert gk.bounding_sphere(gk.Sphere(0.1)) == gk.BoundingSphere((0, 0, 0), 0.1)
@@ -166,7 +168,7 @@ def test_what_is_exact_stays_exact():
     assert gk.aabb(gk.Point((0.1, 0.2, 0.3))).volume == 0.0
 
 
-def test_a_stack_of_poses_and_a_list_of_shapes_are_the_same_volumes(rng):
+def test_stacks_equal_single_volumes(rng):
     shapes = [strategies.build(spec) for spec in SHAPES.values()]
     poses = np.tile(np.eye(4), (len(shapes), 1, 1))
     poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(rng, len(shapes)), rng.normal(size=(len(shapes), 3))
@@ -183,25 +185,25 @@ def test_a_stack_of_poses_and_a_list_of_shapes_are_the_same_volumes(rng):
 
 
 @pytest.mark.parametrize("solid", [gk.Cylinder(0.4, 1), gk.Capsule(0.2, 1), gk.Cone(0.5, 2), gk.Ellipsoid((1, 2, 3))])
-def test_balls_of_stretched_and_turned_solids_are_nearly_as_small(solid, rng):
+def test_ball_of_a_placed_shape_is_nearly_as_small(solid, rng):
     turned = solid.placed(naive.pose(naive.random_rotations(rng, 1)[0], (5.0, 1.0, 2.0)))
     assert gk.bounding_sphere(turned).radius <= gk.bounding_sphere(solid).radius * 1.002
 
 
-def test_the_smallest_box_of_a_tetrahedron_is_flush_with_no_face(rng):
+def test_smallest_box_of_a_tetrahedron_is_not_aligned_with_a_face(rng):
     corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
     for turn in naive.random_rotations(rng, 5):
         assert gk.obb(gk.Tetrahedron(corners @ turn.T)).volume == pytest.approx(8.0, rel=1e-12)
 
 
-def test_the_box_of_a_scaled_capsule_has_axes_that_are_a_rotation():
+def test_box_of_a_scaled_capsule_is_valid():
     shape = gk.Capsule(0.94, 0.6).scaled((0.6, 1.5, 1.4))
     assert oriented.fault(shape) == ""
     assert gk.obb(shape.inflated(0.1)).volume > gk.obb(shape).volume
 
 
 @pytest.mark.parametrize("count", [15, pytest.param(200, marks=pytest.mark.full)])
-def test_boxes_of_scaled_capsules_have_no_fault(count):
+def test_boxes_of_random_scaled_capsules_are_valid(count):
     assert oriented.faults(count, seed=count) == []
 
 
@@ -209,13 +211,13 @@ def test_boxes_of_scaled_capsules_have_no_fault(count):
     ("fit", "what"),
     [(gk.aabb, "axis-aligned"), (gk.obb, "oriented"), (gk.bounding_sphere, "sphere")],
 )
-def test_what_has_no_end_is_refused_by_the_name_of_what_was_asked(fit, what):
+def test_unbounded_shape_raises_with_the_name_of_the_volume(fit, what):
     for pose in (None, np.eye(4)):
         with pytest.raises(UnboundedShapeError, match=rf"Plane\b.*\b{what}\b.*large Box"):
             fit(gk.Plane((0, 0, 1)), pose)
 
 
-def test_bad_input_is_named():
+def test_invalid_input_raises():
     for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
         with pytest.raises(UnboundedShapeError, match="large Box"):
             fit(gk.Halfspace((0, 0, 1), 0))
@@ -236,25 +238,25 @@ def test_bad_input_is_named():
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_one_pose_in_any_clothes_and_in_a_stack_gives_the_same_bits(name):
+def test_volume_is_independent_of_the_type_of_the_pose(name):
     shape = strategies.build(SHAPES[name])
     for pose in POSES[1:]:
         locked = pose.copy()
         locked.setflags(write=False)
         for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
-            one, stack = fit(shape, pose), fit(shape, np.array([pose, np.eye(4)]))
-            others = [fit(shape, other) for other in (locked, pose.tolist(), np.asfortranarray(pose))]
-            others += [stack[0], fit(shape, pose[None])[0], fit([shape], pose)[0], fit(shape, pose)]
-            for other in others:
-                assert other == one
-                for field in one._names:
-                    mine, theirs = (np.asarray(getattr(volume, field)) for volume in (one, other))
-                    assert mine.tobytes() == theirs.tobytes()
-                    assert mine.shape == theirs.shape
+            expected, stack = fit(shape, pose), fit(shape, np.array([pose, np.eye(4)]))
+            results = [fit(shape, equal_pose) for equal_pose in (locked, pose.tolist(), np.asfortranarray(pose))]
+            results += [stack[0], fit(shape, pose[None])[0], fit([shape], pose)[0], fit(shape, pose)]
+            for result in results:
+                assert result == expected
+                for field in expected._names:
+                    x, y = (np.asarray(getattr(volume, field)) for volume in (expected, result))
+                    assert x.tobytes() == y.tobytes()
+                    assert x.shape == y.shape
             assert stack[1] == fit(shape, np.eye(4))
 
 
-def test_a_pose_that_is_none_is_named_also_by_the_quick_way():
+def test_invalid_pose_raises_for_single_volumes():
     far = np.eye(4)
     far[0, 3] = 1e51
     for bad, fragments in (
@@ -281,12 +283,12 @@ def test_a_pose_that_is_none_is_named_also_by_the_quick_way():
         gk.aabb(gk.Box((1e50, 1, 1)), edge)
 
 
-def test_volumes_read_late_are_values_like_others():
+def test_lazily_read_volumes_are_immutable_values():
     pose = POSES[2]
     for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
-        for ask in (repr, hash, pickle.dumps, copy.copy):
+        for operation in (repr, hash, pickle.dumps, copy.copy):
             volume = fit(gk.Cone(1, 2), pose)
-            assert ask(volume) is not None
+            assert operation(volume) is not None
             assert volume == fit(gk.Cone(1, 2), pose)
             assert pickle.loads(pickle.dumps(volume)) == volume
             first = getattr(volume, volume._names[0])
@@ -302,12 +304,12 @@ def test_volumes_read_late_are_values_like_others():
 
 
 @pytest.mark.parametrize("volume", [gk.bounding_sphere, gk.aabb])
-def test_one_has_the_zeros_of_a_stack(volume):
+def test_signs_of_zeros_equal_those_of_a_stack(volume):
     pose = np.eye(4)
     pose[:3, :3] = -np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]) @ np.diag([1.0, 1, -1])
     pose[:3, 3] = -0.0
     pose[0, 3] = 1.0
     for shape in (gk.Point(), gk.Sphere(1)):
-        one, stack = volume(shape, pose), volume(shape, pose[None])[0]
-        for name in type(one)._names:
-            assert np.asarray(getattr(one, name)).tobytes() == np.asarray(getattr(stack, name)).tobytes()
+        single, row = volume(shape, pose), volume(shape, pose[None])[0]
+        for name in type(single)._names:
+            assert np.asarray(getattr(single, name)).tobytes() == np.asarray(getattr(row, name)).tobytes()

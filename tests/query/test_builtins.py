@@ -1,4 +1,4 @@
-"""Builtins in the place of Python functions: same bits and errors, and objects come and go as they should."""
+"""Builtins that replace Python functions: equal bits, equal errors, and correct lifetimes of objects."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ for a in SHAPES:
 
 
 def run(code: str, **environment: str) -> str:
-    """Run code in a fresh interpreter on this package."""
+    """Run code in a new interpreter with this package and return its output."""
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", code], capture_output=True, text=True, timeout=600, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(gk.__file__).parents[1]), **environment},
@@ -80,15 +80,15 @@ def run(code: str, **environment: str) -> str:
 
 
 @pytest.mark.full
-def test_the_same_bits_as_by_python():
+def test_builtins_equal_python_functions():
     code = ANSWERS.format(folder=str(Path(__file__).parent))
-    one, other = run(code), run(code, GJK3D_BUILTINS="0")
-    assert one == other
-    assert one.count("\n") == len(SHAPES) ** 2 * 7 * 14
+    builtin, python = run(code), run(code, GJK3D_BUILTINS="0")
+    assert builtin == python
+    assert builtin.count("\n") == len(SHAPES) ** 2 * 7 * 14
 
 
-def test_ties_have_the_booleans_of_stacks():
-    """Faces that touch, axes in line: what no search can tell is told by the distance, as in a stack."""
+def test_touching_pairs_equal_rows_of_stack():
+    """Single booleans equal those of a stack for touching faces and aligned axes, where only the distance decides."""
     steps = np.stack(np.meshgrid(*[np.arange(-1.0, 1.25, 0.25)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     poses = np.tile(np.eye(4), (len(steps), 1, 1))
     poses[:, :3, 3] = steps
@@ -102,9 +102,9 @@ def test_ties_have_the_booleans_of_stacks():
             many = gk.collide(a, b, None, poses, margin=margin).tolist()
             assert [gk.collide(a, b, None, pose, margin=margin) for pose in poses] == many
             assert [pair.collide(None, pose, margin=margin) for pose in poses] == many
-            for pose, told in zip(poses[::7], many[::7], strict=True):
+            for pose, hit in zip(poses[::7], many[::7], strict=True):
                 scene.move("b", pose)
-                assert scene.collides("b", margin=margin) == told == pair.collide(None, pose.tolist(), margin=margin)
+                assert scene.collides("b", margin=margin) == hit == pair.collide(None, pose.tolist(), margin=margin)
 
 
 BALL = gk.Sphere(0.5).surface(8)
@@ -115,9 +115,9 @@ BODIES = (
 )  # fmt: skip
 
 
-def test_bodies_that_are_apart_have_the_booleans_of_stacks():
+def test_booleans_of_bodies_equal_rows_of_stack():
     rng = np.random.default_rng(5)
-    apart = 0
+    separated = 0
     for a, b in itertools.chain(itertools.product(BODIES, SHAPES), itertools.product(SHAPES, BODIES)):
         pair, poses = gk.Pair(a, b), some_poses(12, 3)
         for pose in poses:
@@ -130,14 +130,14 @@ def test_bodies_that_are_apart_have_the_booleans_of_stacks():
                 assert gk.collide(a, b, None, pose, margin=margin) == collides
                 assert gk.collide(b, a, pose, margin=margin) == collides
                 assert pair.collide(None, pose, margin=margin) == collides
-                apart += not collides
-    assert apart > 1000
+                separated += not collides
+    assert separated > 1000
 
 
-def test_bodies_that_touch_are_not_apart_for_a_builtin():
+def test_touching_meshes_collide():
     mesh = gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])
     pair = gk.Pair(mesh, mesh)
-    for far in (0.0, 1e3, 1e8):  # the boxes are apart by rounding only
+    for far in (0.0, 1e3, 1e8):  # only rounding separates the boxes
         first, second = np.eye(4), np.eye(4)
         first[0, 3], second[0, 3] = far, far + 1.0
         assert gk.collide(mesh, mesh, first, second)
@@ -150,7 +150,7 @@ def test_bodies_that_touch_are_not_apart_for_a_builtin():
 
 
 @pytest.mark.full
-def test_they_are_used_and_can_be_switched_off():
+def test_environment_variable_disables_builtins():
     code = "import gjk3d as gk, gjk3d.robot; print(type(gk.collide).__name__, type(gk.Pair.distance).__name__)"
     code += "; print(type(gk.robot.Checker.free).__name__, type(gk.Distance.normal).__name__)"
     assert run(code).split() == [
@@ -161,7 +161,7 @@ def test_they_are_used_and_can_be_switched_off():
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["collide", "distance", "signed_distance"])
-def test_help_says_what_python_says(name):
+def test_help_equals_that_of_python_functions(name):
     code = f"""
 import inspect, gjk3d as gk, gjk3d.robot
 for each in (gk.{name}, gk.Pair.{name}, gk.robot.Checker.free):
@@ -175,7 +175,7 @@ for each in (gk.{name}, gk.Pair.{name}, gk.robot.Checker.free):
     assert pickle.loads(pickle.dumps(function)) is function
 
 
-def test_errors_are_those_of_python():
+def test_invalid_arguments_raise():
     box, pose = SHAPES[2], np.eye(4)
     pair = gk.Pair(box, box)
     listed = pose.tolist()
@@ -205,55 +205,59 @@ def test_errors_are_those_of_python():
         gk.Distance.__new__(gk.Distance).normal  # noqa: B018
 
 
-def test_poses_in_other_clothes_have_the_same_answer():
+def test_pose_layouts_give_the_same_result():
     box, sphere, pose = SHAPES[2], SHAPES[0], some_poses(1, 3)[0]
     pair = gk.Pair(box, sphere, warm=False)
-    true = pair.signed_distance(None, pose)
+    expected = pair.signed_distance(None, pose)
     frozen = pose.copy()
     frozen.setflags(write=False)
     wide = np.zeros((4, 8))
     wide[:, ::2] = pose
-    clothes = (
+    layouts = (
         pose.tolist(), [*map(tuple, pose.tolist())], np.asfortranarray(pose), frozen, wide[:, ::2],
         pickle.loads(pickle.dumps(pose)), pose.astype(">f8"), pose.view(type("Dressed", (np.ndarray,), {})),
     )  # fmt: skip
-    for other in clothes:
-        told = pair.signed_distance(None, other)
-        assert (told.distance, told.normal.tolist()) == (true.distance, true.normal.tolist())
-        assert gk.collide(box, sphere, None, other) is gk.collide(box, sphere, None, pose)
-    assert pair.signed_distance(pose_b=pose).distance == true.distance
-    both = pair.signed_distance(pose.tolist(), pose.tolist())
-    assert (both.lower, both.upper) == (pair.signed_distance(pose, pose).lower, pair.signed_distance(pose, pose).upper)
-    np.testing.assert_array_equal(both.pose_a, pose)
+    for layout in layouts:
+        result = pair.signed_distance(None, layout)
+        assert (result.distance, result.normal.tolist()) == (expected.distance, expected.normal.tolist())
+        assert gk.collide(box, sphere, None, layout) is gk.collide(box, sphere, None, pose)
+    assert pair.signed_distance(pose_b=pose).distance == expected.distance
+    lists = pair.signed_distance(pose.tolist(), pose.tolist())
+    assert (lists.lower, lists.upper) == (
+        pair.signed_distance(pose, pose).lower,
+        pair.signed_distance(pose, pose).upper,
+    )
+    np.testing.assert_array_equal(lists.pose_a, pose)
     assert gk.collide(box, box, None, [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]) is False
     assert len(pair.signed_distance(None, np.stack([pose, pose]))) == 2
 
 
-def test_fields_are_made_once_and_can_be_set():
-    answer = gk.signed_distance(SHAPES[2], SHAPES[0], None, some_poses(1, 4)[0])
-    assert answer.normal is answer.normal
-    assert answer.normal.flags.writeable
-    assert answer.status is gk.Status(answer.status)
-    answer.distance = 5.0
-    assert answer.distance == 5.0
+def test_result_fields_are_cached_and_settable():
+    result = gk.signed_distance(SHAPES[2], SHAPES[0], None, some_poses(1, 4)[0])
+    assert result.normal is result.normal
+    assert result.normal.flags.writeable
+    assert result.status is gk.Status(result.status)
+    result.distance = 5.0
+    assert result.distance == 5.0
     with pytest.raises(AttributeError, match="'distanc'"):
-        answer.distanc  # noqa: B018
-    again = pickle.loads(pickle.dumps(answer))
+        result.distanc  # noqa: B018
+    again = pickle.loads(pickle.dumps(result))
     assert again.distance == 5.0
-    assert again.pose_b.tolist() == answer.pose_b.tolist()
-    assert copy.copy(answer).point_a.tolist() == answer.point_a.tolist()
-    del answer.shape_a
+    assert again.pose_b.tolist() == result.pose_b.tolist()
+    assert copy.copy(result).point_a.tolist() == result.point_a.tolist()
+    del result.shape_a
     with pytest.raises(AttributeError, match="shape_a"):
-        answer.shape_a  # noqa: B018
-    del answer.distance  # as of any slot; what the kernel said comes back
-    assert answer.distance == gk.signed_distance(SHAPES[2], SHAPES[0], None, answer.pose_b).distance
+        result.shape_a  # noqa: B018
+    del result.distance  # deleting a set value restores that of the kernel
+    assert result.distance == gk.signed_distance(SHAPES[2], SHAPES[0], None, result.pose_b).distance
 
 
-def asked_often(box, sphere, pair, poses, rounds):
+def run_queries(box, sphere, pair, poses, rounds):
+    """Run queries of all kinds, invalid ones included, and read the fields of their results."""
     for _ in range(rounds):
         for pose in poses:
-            answer = pair.signed_distance(None, pose)
-            answer.normal, answer.normal, answer.distance, answer.status, answer.point_a, answer.iterations  # noqa: B018
+            result = pair.signed_distance(None, pose)
+            result.normal, result.normal, result.distance, result.status, result.point_a, result.iterations  # noqa: B018
             gk.distance(box, sphere, pose).tight, gk.collide(box, sphere, pose, pose), pair.collide(pose)
             pair.distance(pose, tol=1e-3).asked, pair.signed_distance(pose, max_distance=0.1).asked
             for wrong in (pose * 2.0, None, 5):
@@ -262,51 +266,51 @@ def asked_often(box, sphere, pair, poses, rounds):
 
 
 @pytest.mark.full
-def test_references_and_memory_stay():
+def test_queries_leak_no_references_and_no_memory():
     box, sphere, poses = gk.Box((1, 1, 1)), gk.Sphere(0.5), some_poses(20, 5)
     pair = gk.Pair(box, sphere)
-    things = [box, sphere, pair, *poses, gk.Distance, *gk.Status, gk.Pair, np.ndarray]
+    objects = [box, sphere, pair, *poses, gk.Distance, *gk.Status, gk.Pair, np.ndarray]
     tracemalloc.start()
-    asked_often(box, sphere, pair, poses, 20)
+    run_queries(box, sphere, pair, poses, 20)
     gc.collect()
-    before = [sys.getrefcount(each) for each in things]
-    held = tracemalloc.get_traced_memory()[0]
-    asked_often(box, sphere, pair, poses, 100)
+    before = [sys.getrefcount(instance) for instance in objects]
+    memory_before = tracemalloc.get_traced_memory()[0]
+    run_queries(box, sphere, pair, poses, 100)
     gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - held
+    grown = tracemalloc.get_traced_memory()[0] - memory_before
     tracemalloc.stop()
-    assert [sys.getrefcount(each) for each in things] == before
-    assert grown < 30_000  # of 4 000 answers, each of 400 bytes and more
+    assert [sys.getrefcount(instance) for instance in objects] == before
+    assert grown < 30_000  # thousands of results of at least 400 bytes each
 
 
-def test_answers_are_collected():
-    answer = gk.distance(gk.Sphere(1), gk.Point((3, 0, 0)))
-    assert gc.is_tracked(answer)
-    answer.trace = answer  # a cycle
-    shape = weakref.ref(answer.shape_a)
-    del answer
+def test_reference_cycles_of_results_are_collected():
+    result = gk.distance(gk.Sphere(1), gk.Point((3, 0, 0)))
+    assert gc.is_tracked(result)
+    result.trace = result  # a cycle
+    shape = weakref.ref(result.shape_a)
+    del result
     gc.collect()
     assert shape() is None
 
 
 @pytest.mark.parametrize("make", [lambda: gk.Box((1, 1, 1)), lambda: gk.Mesh(*gk.Box((1, 1, 1)).surface())])
-def test_what_was_asked_about_is_let_go(make):
-    """The last pairs are remembered without their shapes."""
-    other = gk.Sphere(1)
+def test_queries_keep_no_shape_alive(make):
+    """The caches of the last pairs keep no references to their shapes."""
+    sphere = gk.Sphere(1)
     gone = []
     for _ in range(30):
         a, b = make(), make()
-        gk.collide(a, b), gk.distance(a, other), gk.collide(other, a), gk.collide(a, b)
+        gk.collide(a, b), gk.distance(a, sphere), gk.collide(sphere, a), gk.collide(a, b)
         gone += [weakref.ref(a), weakref.ref(b)]
     del a, b
     gc.collect()
-    assert not any(each() is not None for each in gone)
-    assert not [key for key in _cache._entries if id(other) in key]
-    assert id(other) not in places[:, :2]
+    assert not any(reference() is not None for reference in gone)
+    assert not [key for key in _cache._entries if id(sphere) in key]
+    assert id(sphere) not in places[:, :2]
 
 
-def test_a_shape_at_the_address_of_another_is_itself():
-    """What was remembered of a shape is never used for the one that comes to lie where it was."""
+def test_reused_address_does_not_return_cached_shape():
+    """Cached data of a deleted shape is not used for a new shape at the same address."""
     pose = np.eye(4)
     pose[0, 3] = 2.5
     for k in range(2000):
@@ -314,11 +318,11 @@ def test_a_shape_at_the_address_of_another_is_itself():
         assert gk.collide(gk.Sphere(radius), gk.Sphere(1.0), None, pose) is (radius >= 1.5)
 
 
-def test_collections_in_the_middle_change_nothing():
-    """Objects of all kinds die while answers are made."""
+def test_garbage_collection_during_queries_changes_nothing():
+    """Results stay equal while finalizers with queries of their own run during queries."""
     poses = some_poses(50, 6)
     pairs = [(gk.Box((1, 1, 1 + k)), gk.Sphere(0.5 + k)) for k in range(3)]
-    true = [[gk.distance(a, b, None, pose).distance for pose in poses] for a, b in pairs]
+    expected = [[gk.distance(a, b, None, pose).distance for pose in poses] for a, b in pairs]
     old = gc.get_threshold()
 
     class Loop:
@@ -328,7 +332,7 @@ def test_collections_in_the_middle_change_nothing():
 
     try:
         gc.set_threshold(1, 1, 1)
-        for (a, b), row in zip(pairs, true, strict=True):
+        for (a, b), row in zip(pairs, expected, strict=True):
             for pose, distance in zip(poses, row, strict=True):
                 loop = Loop()
                 loop.itself = loop
@@ -338,26 +342,26 @@ def test_collections_in_the_middle_change_nothing():
         gc.set_threshold(*old)
 
 
-def test_threads_share_the_plain_functions():
+def test_threads_get_equal_results():
     poses = some_poses(200, 7)
     a, b = SHAPES[7], SHAPES[3]
-    true = [(gk.collide(a, b, None, pose), gk.signed_distance(a, b, None, pose).lower) for pose in poses]
+    expected = [(gk.collide(a, b, None, pose), gk.signed_distance(a, b, None, pose).lower) for pose in poses]
     wrong = []
 
-    def ask():
+    def query_repeatedly():
         for _ in range(10):
-            told = [(gk.collide(a, b, None, pose), gk.signed_distance(a, b, None, pose).lower) for pose in poses]
-            told_with = [gk.collide(a, b, None, pose, margin=0) for pose in poses]  # by Python, on the same pair
-            wrong.extend([] if told == true and told_with == [one for one, _ in true] else [1])
+            results = [(gk.collide(a, b, None, pose), gk.signed_distance(a, b, None, pose).lower) for pose in poses]
+            with_margin = [gk.collide(a, b, None, pose, margin=0) for pose in poses]  # Python function, same pair
+            wrong.extend([] if results == expected and with_margin == [collides for collides, _ in expected] else [1])
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        threads = [threading.Thread(target=ask) for _ in range(4)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
+        threads = [threading.Thread(target=query_repeatedly) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     finally:
         sys.setswitchinterval(interval)
     assert not wrong
@@ -367,23 +371,23 @@ def test_threads_share_a_checker():
     robot = gk.robot.Robot.example()
     checker = gk.robot.Checker(robot, {"ball": (gk.Sphere(0.3), some_poses(1, 8)[0])})
     q = np.random.default_rng(0).uniform(-2, 2, (300, robot.dof))
-    true = checker.free(q).tolist()
+    expected = checker.free(q).tolist()
     wrong = []
 
-    def ask():
+    def query_repeatedly():
         for _ in range(10):
-            wrong.extend([] if [checker.free(each) for each in q] == true else [1])
+            wrong.extend([] if [checker.free(row) for row in q] == expected else [1])
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    threads = [threading.Thread(target=query_repeatedly) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert not wrong
-    assert set(true) == {True, False}
+    assert set(expected) == {True, False}
 
 
-def test_a_checker_sees_what_changed():
+def test_checker_uses_its_changed_obstacles():
     robot = gk.robot.Robot.example()
     checker, q = gk.robot.Checker(robot), np.zeros(2)
     assert checker.free(q)
@@ -391,11 +395,11 @@ def test_a_checker_sees_what_changed():
     checker.add("all", gk.Box((9, 9, 9)))
     assert not checker.free(q)
     assert not checker.free(q)
-    other = checker.copy()
+    duplicate = checker.copy()
     checker.remove("all")
     assert checker.free(q)
-    assert not other.free(q)
-    again = pickle.loads(pickle.dumps(other))
+    assert not duplicate.free(q)
+    again = pickle.loads(pickle.dumps(duplicate))
     assert not again.free(q)
     with pytest.raises(gk.errors.RobotError):
         checker.free(np.array([np.nan, 0.0]))
@@ -405,35 +409,35 @@ def test_a_checker_sees_what_changed():
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of signals here")
-def test_signals_are_handled_between_questions():
-    poses, asked = some_poses(50, 9), []
+def test_signal_handlers_may_query():
+    poses, from_handler = some_poses(50, 9), []
     a, b = SHAPES[2], SHAPES[7]
-    true = [gk.signed_distance(a, b, None, pose).distance for pose in poses]
+    expected = [gk.signed_distance(a, b, None, pose).distance for pose in poses]
 
     within = []
 
     def handler(number, frame):
         if len(within) < 3:
             within.append(number)
-            asked.append(gk.signed_distance(b, a, poses[0]).distance)
+            from_handler.append(gk.signed_distance(b, a, poses[0]).distance)
             within.pop()
 
     old = signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
     try:
-        while len(asked) < 200:
-            for pair in [key for key in list(_cache._entries) if id(a) in key]:  # a handler adds some meanwhile
-                _cache._drop(pair)  # so that it is prepared again, in handlers too, which come within each other
-            assert [gk.signed_distance(a, b, None, pose).distance for pose in poses] == true
+        while len(from_handler) < 200:
+            for pair in [key for key in list(_cache._entries) if id(a) in key]:  # a copy: handlers add entries
+                _cache._drop(pair)  # the next query prepares the pair again, also in nested handlers
+            assert [gk.signed_distance(a, b, None, pose).distance for pose in poses] == expected
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, old)
-    assert len(set(asked)) == 1
+    assert len(set(from_handler)) == 1
 
 
 @pytest.mark.full
-def test_another_interpreter_in_the_process():
-    """numpy may refuse to be loaded there; whatever happens, nothing crashes and this one goes on."""
+def test_subinterpreter_does_not_crash():
+    """The process and its main interpreter keep working, even if numpy refuses to load in the subinterpreter."""
     code = """
 import gjk3d as gk, numpy as np
 pose = np.eye(4); pose[0, 3] = 2.0
@@ -465,8 +469,8 @@ print("went on")
 
 
 @pytest.mark.full
-def test_a_hundred_thousand_odd_calls():
-    """Whatever is handed over: an answer, or an exception."""
+def test_hundred_thousand_random_calls_do_not_crash():
+    """Every call with random arguments returns a result or raises an exception."""
     code = f"""
 import sys, random, numpy as np, gjk3d as gk
 sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -512,18 +516,18 @@ print(answered)
 
 
 @pytest.mark.parametrize("field", ["distance", "normal", "status", "pose_b"])
-def test_a_row_that_is_no_answer_is_not_read_beyond(field):
+def test_invalid_row_raises_instead_of_reading_beyond(field):
     box = SHAPES[2]
     for row in (b"", b"short", b"\0" * 367, b"\0" * 369, None, 5):
-        answer = gk.Pair(box, box).distance(None, some_poses(1, 1)[0])
-        answer._row = row
+        result = gk.Pair(box, box).distance(None, some_poses(1, 1)[0])
+        result._row = row
         with pytest.raises((ValueError, TypeError)):
-            getattr(answer, field)
-    answer._row = b"\xff" * 368
-    assert answer.status is None
+            getattr(result, field)
+    result._row = b"\xff" * 368
+    assert result.status is None
 
 
-def test_two_pairs_with_one_row_of_the_table_replace_each_other():
+def test_pairs_in_one_table_row_replace_each_other():
     ball, rows = gk.Sphere(1), {}
     points = [gk.Point((0.5 + k % 2, 0, 0)) for k in range(2 * PLACES)]
     for point in points:

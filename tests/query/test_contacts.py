@@ -1,4 +1,4 @@
-"""Contact of every kind of shapes as a caller sees it: what comes back, and the laws of its points."""
+"""Contact manifolds of every pair of shape kinds: returned fields, limits and properties of the contact points."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import pickle
 import laws
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
 from strategies import CHOSEN_PAIRS, SHAPES
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex.checks import is_finite
 
 
 def at(x=0.0, y=0.0, z=0.0, turn=(0.0, 0.0, 0.0)):
+    """Return a pose from a translation and a rotation vector."""
     pose = np.eye(4)
     pose[:3, :3] = Rotation.from_rotvec(turn).as_matrix()
     pose[:3, 3] = x, y, z
@@ -24,14 +25,14 @@ def at(x=0.0, y=0.0, z=0.0, turn=(0.0, 0.0, 0.0)):
 
 
 def rounded(points, digits=12):
-    """Points as a set, for comparing without regard to their order."""
+    """Return rounded points in sorted order, for comparison regardless of their order."""
     return sorted(map(tuple, (np.round(points, digits) + 0.0).tolist()))
 
 
 TABLE, BRICK = gk.Box((4, 4, 1)), gk.Box((2, 1, 1))
 
 
-def test_a_brick_on_a_table_stands_on_its_four_corners():
+def test_brick_on_table_touches_at_four_corners():
     touch = gk.contact(TABLE, BRICK, None, at(z=1))
     assert rounded(touch.points) == [(-1, -0.5, 0.5), (-1, 0.5, 0.5), (1, -0.5, 0.5), (1, 0.5, 0.5)]
     assert touch.normal.tolist() == [0, 0, 1]
@@ -42,14 +43,14 @@ def test_a_brick_on_a_table_stands_on_its_four_corners():
     assert touch.lower <= 0.0 <= touch.upper
 
 
-def test_a_brick_over_the_edge_stands_on_what_is_left_of_the_table():
+def test_brick_over_edge_touches_at_clipped_corners():
     touch = gk.contact(TABLE, BRICK, None, at(x=1.5, z=0.75))
     assert rounded(touch.points_a) == [(0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (2, -0.5, 0.5), (2, 0.5, 0.5)]
     assert rounded(touch.points_b) == [(0.5, -0.5, 0.25), (0.5, 0.5, 0.25), (2, -0.5, 0.25), (2, 0.5, 0.25)]
     assert touch.gaps.tolist() == [-0.25] * 4
 
 
-def test_a_tilted_brick_touches_with_an_edge_and_within_a_gap_with_its_face():
+def test_tilted_brick_touches_with_edge_or_face():
     lean = at(z=0.5 + 0.5 * np.cos(0.01) + np.sin(0.01), turn=(0, 0.01, 0))
     edge = gk.contact(TABLE, BRICK, None, lean)
     assert edge.count == 2
@@ -61,13 +62,13 @@ def test_a_tilted_brick_touches_with_an_edge_and_within_a_gap_with_its_face():
     assert np.allclose(sorted(part.gaps), [0, 0, 0.01, 0.01], atol=1e-8)
 
 
-def test_the_points_of_a_patch_are_in_ascending_order_whatever_their_gaps():
+def test_patch_indices_are_ascending():
     touch = gk.contact(TABLE, BRICK, None, at(z=1.1, turn=(0, 0.01, 0)), within=1.0)
     assert touch.gaps.argmin() > 0
     assert [patch.tolist() for patch in touch.patches] == [[0, 1, 2, 3]]
 
 
-def test_farther_than_asked_there_are_no_points():
+def test_points_with_gaps_above_limit_are_omitted():
     for within, count in ((0.0, 0), (0.2, 0), (0.3, 4), (np.inf, 4)):
         touch = gk.contact(TABLE, BRICK, None, at(z=1.25), within=within)
         assert touch.count == len(touch.points) == len(touch.gaps) == count
@@ -75,23 +76,23 @@ def test_farther_than_asked_there_are_no_points():
     assert gk.contact(TABLE, BRICK, None, at(z=1.25)).status is gk.Status.BEYOND
 
 
-def test_a_stack_is_padded_and_its_rows_are_the_single_answers():
+def test_padded_stack_equals_single_contacts():
     poses = np.array([at(z=1), at(x=2.5, y=2, z=1), at(z=3), at(x=3, z=1), at(z=0.9, turn=(0, 0, 0.5))])
     touch = gk.contact(TABLE, BRICK, None, poses)
     assert touch.points_a.shape == (5, 4, 3)
     assert touch.gaps.shape == (5, 4)
     assert touch.count.tolist() == [4, 4, 0, 2, 4]
     for k, pose in enumerate(poses):
-        one, row = gk.contact(TABLE, BRICK, None, pose), touch[k]
-        assert one.count == row.count == touch.count[k]
+        single, row = gk.contact(TABLE, BRICK, None, pose), touch[k]
+        assert single.count == row.count == touch.count[k]
         for name in ("points_a", "points_b", "gaps", "normal"):
-            assert np.array_equal(getattr(one, name), getattr(row, name))
-        assert np.isnan(touch.gaps[k, one.count :]).all()
+            assert np.array_equal(getattr(single, name), getattr(row, name))
+        assert np.isnan(touch.gaps[k, single.count :]).all()
     assert len(gk.contact(TABLE, BRICK, None, poses[:0])) == 0
 
 
 @pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
-def test_a_single_contact_has_the_bits_of_a_row_of_a_stack(one, other):
+def test_single_contact_equals_row_of_stack(one, other):
     rng = np.random.default_rng(5)
     case = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 6)
     for options in ({}, {"within": 0.3}, {"max_points": None}, {"within": np.inf, "max_points": 2}):
@@ -107,22 +108,22 @@ def test_a_single_contact_has_the_bits_of_a_row_of_a_stack(one, other):
             assert np.array_equal(single.result.pose_b, pose_b)
 
 
-def test_a_contact_keeps_its_points_when_the_pair_is_asked_again_copied_or_pickled():
+def test_contact_survives_later_queries_copies_and_pickling():
     pose = at(z=1)
     first = gk.contact(TABLE, BRICK, None, pose)
-    kept, where = first.points_a.copy(), first.result.pose_b.copy()
+    points, pose_b = first.points_a.copy(), first.result.pose_b.copy()
     pose[:3, 3] = 0.1, 0.2, 0.9
     second = gk.contact(TABLE, BRICK, None, pose)
-    assert np.array_equal(first.points_a, kept)
-    assert not np.array_equal(second.points_a, kept)
-    assert np.array_equal(first.result.pose_b, where)
-    for again in (copy.copy(first), copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
-        assert np.array_equal(again.points_b, first.points_b)
-        assert repr(again) == repr(first)
-        assert again.distance == first.distance
+    assert np.array_equal(first.points_a, points)
+    assert not np.array_equal(second.points_a, points)
+    assert np.array_equal(first.result.pose_b, pose_b)
+    for duplicate in (copy.copy(first), copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+        assert np.array_equal(duplicate.points_b, first.points_b)
+        assert repr(duplicate) == repr(first)
+        assert duplicate.distance == first.distance
 
 
-def test_what_is_no_pose_is_named_in_a_single_contact_too():
+def test_error_of_single_contact_names_invalid_pose():
     wrong = np.eye(4)
     wrong[0, 0] = 2.0
     with pytest.raises(gk.errors.PoseError) as caught:
@@ -131,15 +132,15 @@ def test_what_is_no_pose_is_named_in_a_single_contact_too():
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 8, 20, None])
-def test_no_more_points_than_asked_and_the_deepest_among_them(most):
+def test_max_points_limits_count_and_keeps_deepest_point(most):
     lean = at(z=0.95, turn=(0.001, 0.002, 0.7))
     cube = gk.Box((1, 1, 1))
     touch = gk.contact(cube, cube, None, lean, max_points=most)
-    whole = gk.contact(cube, cube, None, lean, max_points=None)
-    assert whole.count == 8
+    unlimited = gk.contact(cube, cube, None, lean, max_points=None)
+    assert unlimited.count == 8
     assert touch.count == min(8, most or 8)
     assert touch.gaps.min() == pytest.approx(touch.distance, abs=1e-14)
-    assert set(rounded(touch.points)) <= set(rounded(whole.points))
+    assert set(rounded(touch.points)) <= set(rounded(unlimited.points))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,7 @@ def test_no_more_points_than_asked_and_the_deepest_among_them(most):
         ({"workers": 0}, ("workers", " 0", "1024")),
     ],
 )
-def test_bad_arguments_are_named(arguments, fragments):
+def test_error_names_invalid_argument(arguments, fragments):
     with pytest.raises(gk.errors.ShapeError) as caught:
         gk.contact(TABLE, BRICK, **arguments)
     assert_names(caught.value, *fragments)
@@ -164,7 +165,7 @@ def test_bad_arguments_are_named(arguments, fragments):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
-def test_numbers_of_numpy_are_finite_or_not(kind):
+def test_is_finite_accepts_numpy_scalars(kind):
     assert is_finite(kind(2.0))
     for value in (np.inf, -np.inf, np.nan):
         assert not is_finite(kind(value))
@@ -176,7 +177,7 @@ def test_two_halfspaces_have_no_contact():
 
 
 @pytest.mark.parametrize(("tilt", "patches"), [(1e-7, 1), (1e-5, 2)])
-def test_points_are_of_one_patch_if_their_normals_differ_by_less_than_a_millionth(tilt, patches):
+def test_nearly_equal_normals_share_a_patch(tilt, patches):
     tilted = [(1, 0, 0, 10), (0, np.cos(tilt), -np.sin(tilt), 0), (0, np.sin(tilt), np.cos(tilt), 0), (0, 0, 0, 1)]
     tables = gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Box((1, 1, 1)), tilted)])
     poses = [np.eye(4) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Every pair of kinds has a cell in the table, swapped handlers return mirrored results, and refusals name a cure."""
+"""Every pair of kinds has a table cell, swapped handlers return mirrored results, and errors name an alternative."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import gjk3d as gk
 from gjk3d.engine.dispatch import SINGLE, TABLE, find, is_collider, kind_of
 from gjk3d.shapes.base import Kind
-from tests.bodies.every_question import BODIES, OTHERS
+from tests.bodies.every_query import BODIES, OTHERS
 
 HEIGHTS = np.zeros((2, 2))
 EACH = {
@@ -47,7 +47,7 @@ def test_every_kind_has_a_cell(query):
 
 @pytest.mark.parametrize("name", sorted(set(BODIES) - {"HeightField"}))
 @pytest.mark.parametrize("plane", [gk.Halfspace((0, 0, 1), 0.1), gk.Plane((1, 2, 3), 0.2)], ids=["half-space", "plane"])
-def test_a_plane_may_be_either_shape(name, plane):
+def test_plane_may_be_either_shape(name, plane):
     body, poses = BODIES[name], np.tile(np.eye(4), (12, 1, 1))
     poses[:, :3, 3] = np.random.default_rng(5).uniform(-2, 2, (12, 3))
     first, second = gk.signed_distance(body, plane, poses), gk.signed_distance(plane, body, None, poses)

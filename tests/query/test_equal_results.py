@@ -1,4 +1,4 @@
-"""Results are equal when their public fields are: NaN equals NaN, stacks compare as a whole, equal hashes."""
+"""Results are equal if their public fields are equal: NaN equals NaN, stacks compare as a whole, hashes agree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def checker(x: float = 1.75) -> gk.robot.Checker:
     return gk.robot.Checker(ROBOT, {"wall": (gk.Box((0.1, 2, 2)), wall)})
 
 
-#: each makes a result; the argument is False for a second result that differs
+#: factories of results; the argument False makes a different result
 RESULTS = {
     "distance": lambda same: gk.distance(BOX, BALL, None, POSE if same else STACK[2]),
     "signed distance of a stack": lambda same: gk.signed_distance(BOX, BALL, None, STACK if same else STACK[:2]),
@@ -70,13 +70,13 @@ def test_equal_fields_make_equal_results(name):
     assert first != object()
 
 
-def test_a_row_of_a_stack_equals_the_single_result():
+def test_row_of_stack_equals_single_result():
     rows, single = gk.raycast(BOX, (0, 0, 3), [(0, 0, 1), (0, 0, -1)]), gk.raycast(BOX, (0, 0, 3), (0, 0, -1))
     assert rows[1] == single
     assert rows != single
 
 
-def test_the_sign_of_zero_does_not_matter():
+def test_sign_of_zero_does_not_matter():
     fields = {"distance": 1.0, "lower": 1.0, "upper": 1.0, "normal": np.array([0.0, 0, 1]), "pair": None}
     plus = gk.robot.RobotClearance(**fields, point_a=np.zeros(3), point_b=np.full(3, np.nan))
     minus = gk.robot.RobotClearance(**fields, point_a=-np.zeros(3), point_b=np.full(3, -np.nan))

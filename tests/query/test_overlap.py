@@ -1,4 +1,4 @@
-"""What two polytopes have in common, against scipy's intersection of half-spaces and against plain numbers."""
+"""Overlap of two polytopes or meshes, compared with scipy's HalfspaceIntersection and with closed forms."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ def at(x, y, z):
         ((1, 1, 1), 0, 0.0, (0.5, 0.5, 0.5)),
     ],
 )
-def test_two_cubes_share_a_box_a_rectangle_an_edge_or_a_corner(shift, dimension, volume, centroid):
-    both = gk.overlap(CUBE, CUBE, None, at(*shift))
-    assert both.dimension == dimension
-    assert len(both.vertices) == 2**dimension
-    assert both.volume == pytest.approx(volume, abs=1e-15)
-    assert np.allclose(both.centroid, centroid, atol=1e-15)
+def test_overlap_of_two_cubes(shift, dimension, volume, centroid):
+    overlap = gk.overlap(CUBE, CUBE, None, at(*shift))
+    assert overlap.dimension == dimension
+    assert len(overlap.vertices) == 2**dimension
+    assert overlap.volume == pytest.approx(volume, abs=1e-15)
+    assert np.allclose(overlap.centroid, centroid, atol=1e-15)
 
 
-def test_none_where_they_are_apart_and_a_list_for_a_stack():
+def test_stack_gives_a_list_with_none_for_separated_shapes():
     poses = np.array([at(0, 0, 1.5), at(0, 0, 0.5), at(0, 0, np.nextafter(1, 2))])
-    found = gk.overlap(CUBE, CUBE, None, poses)
-    assert [hull is not None for hull in found] == gk.collide(CUBE, CUBE, None, poses).tolist()
-    assert found[0] is None
-    assert found[1].volume == pytest.approx(0.5)
-    assert found[2].dimension == 2
+    overlaps = gk.overlap(CUBE, CUBE, None, poses)
+    assert [hull is not None for hull in overlaps] == gk.collide(CUBE, CUBE, None, poses).tolist()
+    assert overlaps[0] is None
+    assert overlaps[1].volume == pytest.approx(0.5)
+    assert overlaps[2].dimension == 2
     assert gk.overlap(CUBE, CUBE, None, poses[:0]) == []
     assert gk.overlap(CUBE, CUBE, None, poses[0]) is None
 
 
-def test_a_flat_shape_cut_out_of_a_solid():
+def test_overlap_with_flat_shape():
     square = gk.ConvexHull([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
-    both = gk.overlap(CUBE, square, None, at(0.75, 0, 0.2))
-    assert both.dimension == 2
-    assert np.allclose(both.bounds, [(-0.25, -0.5, 0.2), (0.5, 0.5, 0.2)])
-    assert [len(polygon) for polygon in both.polygons] == [4, 4]
+    overlap = gk.overlap(CUBE, square, None, at(0.75, 0, 0.2))
+    assert overlap.dimension == 2
+    assert np.allclose(overlap.bounds, [(-0.25, -0.5, 0.2), (0.5, 0.5, 0.2)])
+    assert [len(polygon) for polygon in overlap.polygons] == [4, 4]
     needle = gk.Segment((0, 0, -2), (0, 0, 2))
     assert np.allclose(gk.overlap(needle, CUBE).bounds, [(0, 0, -0.5), (0, 0, 0.5)])
     assert np.allclose(gk.overlap(needle, square, at(0.5, 0.5, 0), None).vertices, [(0.5, 0.5, 0)])
@@ -70,7 +70,7 @@ def test_a_flat_shape_cut_out_of_a_solid():
 
 
 def slow_corners(walls, size):
-    """Where three walls meet in no other wall's outside, one triple after the other."""
+    """Return the intersections of all triples of planes that are not outside any other plane."""
     triples = np.array(list(itertools.combinations(range(len(walls)), 3)))
     normals, offsets = walls[triples, :3], -walls[triples, 3]
     clear = np.abs(np.linalg.det(normals)) > 1e-6
@@ -78,60 +78,60 @@ def slow_corners(walls, size):
     return places[(places @ walls[:, :3].T + walls[:, 3] <= 1e-9 * size).all(axis=1)]
 
 
-def test_corners_are_where_three_walls_meet():
+def test_vertices_are_intersections_of_three_planes():
     rng = np.random.default_rng(3)
-    met = 0
+    compared = 0
     for k in range(60):
         a, b = (strategies.random_spec(rng, name) for name in rng.choice(["box", "tetrahedron"], 2))
         poses_a, poses_b = (p[0] for p in strategies.random_poses(rng, a, b, 1))
         shape_a, shape_b = build(a), build(b)
-        both = gk.overlap(shape_a, shape_b, poses_a, poses_b)
-        if both is None or both.dimension < 3:
+        overlap = gk.overlap(shape_a, shape_b, poses_a, poses_b)
+        if overlap is None or overlap.dimension < 3:
             continue
         corners = [s.vertices @ p[:3, :3].T + p[:3, 3] for s, p in ((shape_a, poses_a), (shape_b, poses_b))]
         size = max(float(np.ptp(points, axis=0).max()) for points in corners)
         walls = np.unique(np.round(np.vstack([walls_of(points) for points in corners]), 12), axis=0)
-        twin = slow_corners(walls, size)
-        if both.volume < 1e-3 * size**3 or len(twin) < 4:
+        expected = slow_corners(walls, size)
+        if overlap.volume < 1e-3 * size**3 or len(expected) < 4:
             continue
-        met += 1
-        gaps = np.linalg.norm(both.vertices[:, None] - twin[None], axis=2)
+        compared += 1
+        gaps = np.linalg.norm(overlap.vertices[:, None] - expected[None], axis=2)
         assert gaps.min(axis=1).max() <= 1e-8 * size, k
         assert gaps.min(axis=0).max() <= 1e-5 * size, k
-    assert met > 20
+    assert compared > 20
 
 
-def test_one_question_and_a_stack_give_the_same_bits():
+def test_single_overlap_equals_row_of_stack():
     rng = np.random.default_rng(5)
     for _ in range(10):
         a, b = (strategies.random_spec(rng, name) for name in rng.choice(["box", "tetrahedron", "hull"], 2))
         poses_a, poses_b = strategies.random_poses(rng, a, b, 8)
         shapes = build(a), build(b)
         stack = gk.overlap(*shapes, poses_a, poses_b)
-        for k, found in enumerate(stack):
-            for way in (np.array, np.ndarray.tolist, np.asfortranarray):
-                one = gk.overlap(*shapes, way(poses_a[k]), way(poses_b[k]))
-                assert (one is None) == (found is None)
-                assert one is None or one.vertices.tobytes() == found.vertices.tobytes()
+        for k, row in enumerate(stack):
+            for convert in (np.array, np.ndarray.tolist, np.asfortranarray):
+                single = gk.overlap(*shapes, convert(poses_a[k]), convert(poses_b[k]))
+                assert (single is None) == (row is None)
+                assert single is None or single.vertices.tobytes() == row.vertices.tobytes()
 
 
-def test_an_overlap_is_a_hull_like_others_whatever_is_asked_of_it_first():
+def test_lazy_overlap_equals_a_hull_after_any_first_access():
     def again():
         return gk.overlap(CUBE, CUBE, None, at(0.5, 0.25, 0.75))
 
-    known = gk.ConvexHull(again().vertices)
-    asks = [hash, repr, pickle.dumps, copy.deepcopy, lambda h: h.volume, lambda h: h.faces, lambda h: h._packed]
-    asks += [lambda h: h == known, lambda h: gk.aabb(h), lambda h: gk.distance(h, CUBE), lambda h: h.polygons]
-    for ask in asks:
+    expected = gk.ConvexHull(again().vertices)
+    accesses = [hash, repr, pickle.dumps, copy.deepcopy, lambda h: h.volume, lambda h: h.faces, lambda h: h._packed]
+    accesses += [lambda h: h == expected, lambda h: gk.aabb(h), lambda h: gk.distance(h, CUBE), lambda h: h.polygons]
+    for access in accesses:
         hull = again()
-        ask(hull)
-        assert hull == known
-        assert hash(hull) == hash(known)
-        assert hull.volume == again().volume == pytest.approx(known.volume, rel=1e-15)
+        access(hull)
+        assert hull == expected
+        assert hash(hull) == hash(expected)
+        assert hull.volume == again().volume == pytest.approx(expected.volume, rel=1e-15)
         assert pickle.loads(pickle.dumps(hull)).volume == hull.volume
-        assert hull.faces.tolist() == known.faces.tolist()
-        assert pickle.loads(pickle.dumps(hull)) == known
-        assert repr(hull) == repr(known)
+        assert hull.faces.tolist() == expected.faces.tolist()
+        assert pickle.loads(pickle.dumps(hull)) == expected
+        assert repr(hull) == repr(expected)
         with pytest.raises(ValueError, match="read-only"):
             hull.vertices[0] = 0.0
         with pytest.raises(AttributeError, match="immutable"):
@@ -144,53 +144,53 @@ def walls_of(points):
     return ConvexHull(points).equations
 
 
-def test_solids_share_what_their_half_spaces_do():
+def test_overlap_agrees_with_halfspace_intersection():
     rng = np.random.default_rng(7)
     for k in range(60):
         a, b = (strategies.random_spec(rng, name) for name in rng.choice(["box", "tetrahedron", "hull"], 2))
         poses_a, poses_b = (p[0] for p in strategies.random_poses(rng, a, b, 1))
         shape_a, shape_b = build(a), build(b)
-        apart = gk.signed_distance(shape_a, shape_b, poses_a, poses_b)
-        both = gk.overlap(shape_a, shape_b, poses_a, poses_b)
-        assert (both is None) == (apart.distance > 0), k
-        if both is None or apart.distance > -1e-3:
+        result = gk.signed_distance(shape_a, shape_b, poses_a, poses_b)
+        overlap = gk.overlap(shape_a, shape_b, poses_a, poses_b)
+        assert (overlap is None) == (result.distance > 0), k
+        if overlap is None or result.distance > -1e-3:
             continue
         corners = [s.vertices @ p[:3, :3].T + p[:3, 3] for s, p in ((shape_a, poses_a), (shape_b, poses_b))]
         walls = np.vstack([walls_of(points) for points in corners])
-        # the middle of the largest ball inside
+        # the centre of the largest ball inside the overlap
         best = linprog([0, 0, 0, -1], np.c_[walls[:, :3], np.ones(len(walls))], -walls[:, 3], bounds=[(None, None)] * 4)
         inner = best.x[:3]
-        twin = ConvexHull(HalfspaceIntersection(walls, inner).intersections)
-        assert both.volume == pytest.approx(twin.volume, rel=1e-9)
-        assert len(both.vertices) <= len(twin.points)
-        for polygon in both.polygons:
-            ring = both.vertices[polygon]
+        expected = ConvexHull(HalfspaceIntersection(walls, inner).intersections)
+        assert overlap.volume == pytest.approx(expected.volume, rel=1e-9)
+        assert len(overlap.vertices) <= len(expected.points)
+        for polygon in overlap.polygons:
+            ring = overlap.vertices[polygon]
             across = np.cross(ring[1] - ring[0], ring[2] - ring[0])
-            off = (both.vertices - ring[0]) @ across / np.linalg.norm(across)
+            off = (overlap.vertices - ring[0]) @ across / np.linalg.norm(across)
             assert off.max() < 1e-9
             assert np.abs(off[polygon]).max() < 1e-9
-        assert sorted(set(np.concatenate(both.polygons))) == list(range(len(both.vertices)))
+        assert sorted(set(np.concatenate(overlap.polygons))) == list(range(len(overlap.vertices)))
 
 
 @given(strategies.pairs(strategies._polytopes))
-def test_any_overlap_lies_in_both_and_is_the_same_when_swapped(case):
+def test_overlap_is_inside_both_shapes_and_symmetric(case):
     a, pose_a, b, pose_b = case
     shape_a, shape_b = build(a), build(b)
-    both = gk.overlap(shape_a, shape_b, pose_a, pose_b)
-    assert (both is not None) == gk.collide(shape_a, shape_b, pose_a, pose_b)
-    if both is None:
+    overlap = gk.overlap(shape_a, shape_b, pose_a, pose_b)
+    assert (overlap is not None) == gk.collide(shape_a, shape_b, pose_a, pose_b)
+    if overlap is None:
         return
     bodies = naive.body(a, pose_a), naive.body(b, pose_b)
     size = max(body.size for body in bodies)
     offset = max(float(np.abs(pose[:3, 3]).max()) for pose in (pose_a, pose_b))
     for shape, pose in ((shape_a, pose_a), (shape_b, pose_b)):
-        poses = np.tile(np.eye(4), (len(both.vertices), 1, 1))
-        poses[:, :3, 3] = both.vertices
+        poses = np.tile(np.eye(4), (len(overlap.vertices), 1, 1))
+        poses[:, :3, 3] = overlap.vertices
         outside = gk.distance(shape, gk.Point(), pose, poses)
         assert np.all(outside.lower <= 1e-11 * size + 1e-15 * offset)
-    other = gk.overlap(shape_b, shape_a, pose_b, pose_a)
-    assert both.volume == pytest.approx(other.volume, rel=1e-6, abs=1e-11 * size**3)
-    assert np.allclose(both.bounds, other.bounds, rtol=0, atol=1e-9 * size + 1e-14 * offset)
+    swapped = gk.overlap(shape_b, shape_a, pose_b, pose_a)
+    assert overlap.volume == pytest.approx(swapped.volume, rel=1e-6, abs=1e-11 * size**3)
+    assert np.allclose(overlap.bounds, swapped.bounds, rtol=0, atol=1e-9 * size + 1e-14 * offset)
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,8 @@ def test_centroids_and_polygons_of_hulls():
     assert gk.ConvexHull([(0, 0, 0), (2, 0, 0)]).polygons == []
 
 
-def test_knife_edges_and_needles_end_where_they_do():
-    """Beyond the edge of a plate thinner than rounding, all that its faces say is that a point is in their plane."""
+def test_overlap_of_thin_plates_and_needles_is_bounded():
+    """The faces of a plate thinner than rounding do not bound the overlap at its edges."""
     plate = gk.Tetrahedron([(-2, -2, -2e-12), (-2, -2, -1e-12), (-2, 0, -2e-12), (0, -2, -2e-12)])
     quarter = np.array([(0, -1, 0, 0), (1, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1.0)])
     assert np.allclose(gk.overlap(plate, plate, None, quarter).vertices, [(0, -2, 0)], atol=1e-11)
@@ -221,8 +221,8 @@ def test_knife_edges_and_needles_end_where_they_do():
     assert np.allclose(gk.overlap(needle, needle, None, at(0, 0, 1.5)).bounds[:, 2], (0.5, 1))
 
 
-def test_sums_unions_and_sweeps_of_polytopes_have_an_overlap():
-    wide = gk.MinkowskiSum(CUBE, CUBE)  # twice as wide
+def test_sums_unions_and_sweeps_have_an_overlap():
+    wide = gk.MinkowskiSum(CUBE, CUBE)  # a cube of size 2
     roof = gk.ConvexUnion(gk.Point((0, 0, 2.5)), CUBE)
     turn = naive.pose(Rotation.from_rotvec([0, 0, np.pi / 2]).as_matrix())
     for shape, place, volume in (
@@ -234,30 +234,32 @@ def test_sums_unions_and_sweeps_of_polytopes_have_an_overlap():
         (gk.Swept(CUBE, gk.Motion.translation(None, (2, 0, 0))), (3, 0, 0), 0.0),
         (roof, (0, 0, 1), 7 / 12),
     ):
-        found = gk.overlap(shape, CUBE, None, at(*place))
-        assert found.volume == pytest.approx(volume, abs=1e-12), (shape, place)
+        overlap = gk.overlap(shape, CUBE, None, at(*place))
+        assert overlap.volume == pytest.approx(volume, abs=1e-12), (shape, place)
         assert gk.overlap(CUBE, shape, at(*place), None).volume == pytest.approx(volume, abs=1e-12)
         assert gk.overlap(shape, CUBE, None, at(0, 0, 9)) is None
 
 
-def test_the_overlap_of_two_points_is_that_point():
+def test_overlap_of_two_points_is_the_point():
     point = gk.Segment((-2, -2, -2), (-2, -2, -2))
     turn = naive.pose(Rotation.from_rotvec((np.pi / 4, 0, 0)).as_matrix(), (0, 0, 0))
     for pose in (None, turn):
-        both = gk.overlap(point, point, pose, pose)
-        assert both.vertices == pytest.approx(np.reshape(gk.aabb(point, pose).low, (1, 3)), abs=1e-12)
+        overlap = gk.overlap(point, point, pose, pose)
+        assert overlap.vertices == pytest.approx(np.reshape(gk.aabb(point, pose).low, (1, 3)), abs=1e-12)
 
 
 @given(strategies.pairs(strategies.polytopes.filter(lambda spec: naive.body(spec).radius == 0.0)))
-def test_an_overlap_of_composed_polytopes_is_that_of_the_hulls_of_their_vertices(case):
+def test_overlap_of_composed_shapes_equals_that_of_hulls(case):
     a, pose_a, b, pose_b = case
     shapes = build(a), build(b)
-    both = gk.overlap(*shapes, pose_a, pose_b)
-    assert (both is not None) == gk.collide(*shapes, pose_a, pose_b)
-    twin = gk.overlap(*(gk.ConvexHull(naive.body(spec).points) for spec in (a, b)), pose_a, pose_b)
+    overlap = gk.overlap(*shapes, pose_a, pose_b)
+    assert (overlap is not None) == gk.collide(*shapes, pose_a, pose_b)
+    expected = gk.overlap(*(gk.ConvexHull(naive.body(spec).points) for spec in (a, b)), pose_a, pose_b)
     size = max(naive.body(spec).size for spec in (a, b))
-    # where they only just touch, one may have a common point that the other has not
-    assert (both.volume if both else 0.0) == pytest.approx(twin.volume if twin else 0.0, rel=1e-6, abs=1e-9 * size**3)
+    # if the shapes only touch, rounding decides whether there is a common point
+    assert (overlap.volume if overlap else 0.0) == pytest.approx(
+        expected.volume if expected else 0.0, rel=1e-6, abs=1e-9 * size**3
+    )
 
 
 def turned(seed, shift=(0, 0, 0)):
@@ -273,7 +275,7 @@ def is_built(x):
 
 
 def bulk_of(hull):
-    """Volume and centroid of an overlap before its vertices are read, and of the hull of its corners."""
+    """Return volume and centroid of an overlap before its vertices are built, and of the hull of its vertices."""
     volume, centroid = hull.volume, hull.centroid
     assert not is_built(hull)
     built = gk.ConvexHull(hull.vertices)
@@ -282,10 +284,10 @@ def bulk_of(hull):
 
 
 @pytest.mark.parametrize("count", [8, 24, 25, 300, 2048])
-def test_volume_and_centroid_are_those_of_the_corners_and_need_none_of_them(count):
+def test_volume_and_centroid_do_not_build_vertices(count):
     rng = np.random.default_rng(count)
     points = rng.normal(size=(2, count, 3))
-    a, b = (gk.ConvexHull(each / np.linalg.norm(each, axis=1)[:, None]) for each in points)
+    a, b = (gk.ConvexHull(cloud / np.linalg.norm(cloud, axis=1)[:, None]) for cloud in points)
     for shift in ((0.5, 0.25, 0.125), (1e-3, 0, 0), (0.9, 0.9, 0)):
         volume, centroid, built, middle = bulk_of(
             gk.overlap(a, b, turned(1, (3, 4, 5)), turned(2, np.add(shift, (3, 4, 5))))
@@ -298,24 +300,24 @@ def test_volume_and_centroid_are_those_of_the_corners_and_need_none_of_them(coun
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_faces_in_one_plane_count_once(seed):
+def test_coplanar_faces_count_once(seed):
     rng = np.random.default_rng(seed)
     for _ in range(40):
         a, b = (gk.ConvexHull(rng.integers(-2, 3, size=(12, 3)).astype(float)) for _ in range(2))
         world, local = turned(rng.integers(99), rng.normal(size=3)), np.eye(4)
         local[:3, :3] = Rotation.from_rotvec([0, 0, np.pi / 2 * rng.integers(4)]).as_matrix()
         local[:3, 3] = rng.choice([0, 0.25, 0.5, -1], 3)
-        both = gk.overlap(a, b, world, world @ local)
-        if both is None or both.volume < 1e-6:
+        overlap = gk.overlap(a, b, world, world @ local)
+        if overlap is None or overlap.volume < 1e-6:
             continue
-        known = HalfspaceIntersection(
+        expected = HalfspaceIntersection(
             np.vstack([walls_of(a.vertices), walls_of(b.vertices @ local[:3, :3].T + local[:3, 3])]),
-            world[:3, :3].T @ (both.centroid - world[:3, 3]),
+            world[:3, :3].T @ (overlap.centroid - world[:3, 3]),
         )
-        assert both.volume == pytest.approx(ConvexHull(known.intersections).volume, rel=1e-9)
+        assert overlap.volume == pytest.approx(ConvexHull(expected.intersections).volume, rel=1e-9)
 
 
-def test_nearly_parallel_faces_are_left_to_the_corners():
+def test_volume_with_nearly_parallel_faces():
     for angle in 10.0 ** -np.arange(2.0, 13.0):
         pose = naive.pose(Rotation.from_rotvec([angle, 2 * angle, 0]).as_matrix(), (0.25, 0.5, 0))
         assert gk.overlap(CUBE, CUBE, None, pose).volume == pytest.approx(0.375, abs=2 * angle + 1e-10)
@@ -325,7 +327,7 @@ def mesh_of(shape):
     return gk.Mesh(*shape.surface()[:2])
 
 
-# meshes cache a solid of manifold3d, which complains about those that live until the end, so no mesh is a constant
+# a function, not a constant: manifold3d reports the cached solids of meshes that live until the end of the process
 def cube():
     return mesh_of(CUBE)
 
@@ -345,29 +347,29 @@ FRAME_ARRAYS = (
 
 
 def frame():
-    """Return a square with a square hole."""
+    """Return a square plate with a square hole."""
     return gk.Mesh(*FRAME_ARRAYS)
 
 
-def test_meshes_share_a_mesh_which_is_built_when_it_is_read():
+def test_overlap_of_meshes_is_a_lazy_mesh():
     assert frame().is_watertight
     assert frame().volume == pytest.approx(12)
-    both = gk.overlap(frame(), cube(), None, at(1.5, 0, 0.75))
-    assert both.volume == pytest.approx(0.75)
-    assert np.allclose(both.centroid, (1.5, 0, 0.625), atol=1e-12)
-    assert not is_built(both)
-    assert isinstance(both, gk.Mesh)
-    assert both.is_watertight
-    assert np.allclose(both.bounds, [(1, -0.5, 0.25), (2, 0.5, 1)])
-    assert mesh_of(both.hull()).volume == pytest.approx(0.75)
-    again = gk.overlap(cube(), frame(), at(1.5, 0, 0.75), None)
-    assert pickle.loads(pickle.dumps(again)).volume == pytest.approx(0.75)
+    overlap = gk.overlap(frame(), cube(), None, at(1.5, 0, 0.75))
+    assert overlap.volume == pytest.approx(0.75)
+    assert np.allclose(overlap.centroid, (1.5, 0, 0.625), atol=1e-12)
+    assert not is_built(overlap)
+    assert isinstance(overlap, gk.Mesh)
+    assert overlap.is_watertight
+    assert np.allclose(overlap.bounds, [(1, -0.5, 0.25), (2, 0.5, 1)])
+    assert mesh_of(overlap.hull()).volume == pytest.approx(0.75)
+    swapped = gk.overlap(cube(), frame(), at(1.5, 0, 0.75), None)
+    assert pickle.loads(pickle.dumps(swapped)).volume == pytest.approx(0.75)
     assert gk.overlap(
         frame(), cube(), turned(3, (5, 6, 7)), turned(3, (5, 6, 7)) @ at(1.5, 0, 0.75)
     ).volume == pytest.approx(0.75)
 
 
-def test_a_mesh_and_a_polytope_share_a_mesh_and_a_hole_is_not_shared():
+def test_overlap_of_mesh_and_polytope_excludes_holes():
     assert gk.overlap(frame(), gk.Box((1, 1, 8))) is None
     assert gk.overlap(frame(), gk.Box((4, 4, 1))).volume == pytest.approx(6)
     assert gk.overlap(gk.Box((4, 4, 1)), frame(), None, at(0, 0, -0.25)).volume == pytest.approx(9)
@@ -377,25 +379,25 @@ def test_a_mesh_and_a_polytope_share_a_mesh_and_a_hole_is_not_shared():
     assert gk.overlap(cube(), cube(), np.zeros((0, 4, 4))) == []
 
 
-def test_bodies_of_one_mesh_are_united_first():
-    one = cube()
-    twice = gk.Mesh(np.vstack([one.vertices, one.vertices + (0.5, 0, 0)]), np.vstack([one.faces, one.faces + 8]))
+def test_intersecting_parts_of_a_mesh_are_united():
+    part = cube()
+    twice = gk.Mesh(np.vstack([part.vertices, part.vertices + (0.5, 0, 0)]), np.vstack([part.faces, part.faces + 8]))
     assert twice.volume == pytest.approx(2)
     assert gk.overlap(twice, gk.Box((9, 9, 9))).volume == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("shift", [(0, 0, 1), (1, 1, 0), (1, 1, 1), (0.5, 0.25, 1)])
-def test_meshes_that_touch_have_no_volume_and_a_common_point(shift):
-    both = gk.overlap(cube(), cube(), None, at(*shift))
-    assert both.volume == 0.0
+def test_touching_meshes_have_a_common_point_and_no_volume(shift):
+    overlap = gk.overlap(cube(), cube(), None, at(*shift))
+    assert overlap.volume == 0.0
     low, high = np.maximum(-0.5, np.subtract(shift, 0.5)), np.minimum(0.5, np.add(shift, 0.5))
-    for points in (both.vertices, both.centroid):
+    for points in (overlap.vertices, overlap.centroid):
         assert (points >= low - 1e-12).all()
         assert (points <= high + 1e-12).all()
     assert gk.overlap(cube(), cube(), None, at(*np.multiply(shift, 1.001))) is None
 
 
-def test_meshes_without_a_solid_and_other_bodies_have_no_overlap(monkeypatch):
+def test_open_meshes_and_other_bodies_raise(monkeypatch):
     square = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     with pytest.raises(gk.errors.ShapeError, match="b has 3 open edges"):
         gk.overlap(cube(), square)
@@ -422,23 +424,23 @@ def test_centroids_of_meshes():
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_threads_change_nothing(workers):
+def test_threads_do_not_change_results(workers):
     poses = np.array([turned(k, (0.06 * k, 0, 0)) for k in range(40)])
     rough, box = gk.ConvexHull(np.random.default_rng(1).normal(size=(30, 3))), gk.Box((1, 2, 3))
     for a, b in ((rough, box), (cube(), rough)):
-        one, many = gk.overlap(a, b, None, poses), gk.overlap(a, b, None, poses, workers=workers)
-        assert [x and (x.volume, x.vertices.tolist()) for x in one] == [
-            x and (x.volume, x.vertices.tolist()) for x in many
+        serial, threaded = gk.overlap(a, b, None, poses), gk.overlap(a, b, None, poses, workers=workers)
+        assert [x and (x.volume, x.vertices.tolist()) for x in serial] == [
+            x and (x.volume, x.vertices.tolist()) for x in threaded
         ]
     assert gk.overlap(cube(), box, None, at(9, 0, 0) @ poses, workers=workers) == [None] * 40
-    one, many = (
+    serial, threaded = (
         gk.separating_axis(rough, box, None, poses),
         gk.separating_axis(rough, box, None, poses, workers=workers),
     )
-    assert one.normal.tobytes() == many.normal.tobytes()
+    assert serial.normal.tobytes() == threaded.normal.tobytes()
     steps = np.linspace(0.1, 9, 40)[:, None] * (1, 0, 0)
-    one, many = (gk.shapecast(rough, cube(), steps, None, at(8, 0, 0), workers=w) for w in (1, workers))
-    assert one.time.tobytes() == many.time.tobytes()
-    for ask in (gk.overlap, gk.separating_axis):
+    serial, threaded = (gk.shapecast(rough, cube(), steps, None, at(8, 0, 0), workers=w) for w in (1, workers))
+    assert serial.time.tobytes() == threaded.time.tobytes()
+    for query in (gk.overlap, gk.separating_axis):
         with pytest.raises(gk.errors.ShapeError, match="workers"):
-            ask(CUBE, CUBE, workers=0)
+            query(CUBE, CUBE, workers=0)

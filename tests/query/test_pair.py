@@ -1,4 +1,4 @@
-"""A prepared pair gives the plain functions' answers, and warm ones give the same booleans and overlapping bounds."""
+"""A prepared pair equals the plain functions, and a warm pair gives equal booleans and overlapping bounds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import laws
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
 from strategies import CHOSEN_PAIRS, SHAPES, build
-from words import assert_names
 
 import gjk3d as gk
 
@@ -20,7 +20,7 @@ FIELDS = ("distance", "normal", "point_a", "point_b", "lower", "upper", "status"
 
 
 def track(one, other, count, seed=0, share=0.6):
-    """A smooth motion of B through A and out of it again, to a share of their sizes, and A turning slowly."""
+    """Return poses of B moving through A and back, up to a share of their sizes, while A and B rotate slowly."""
     rng = np.random.default_rng(seed)
     reach = naive.body(SHAPES[one]).size + naive.body(SHAPES[other]).size
     t = np.linspace(0, 1, count)
@@ -32,7 +32,7 @@ def track(one, other, count, seed=0, share=0.6):
 
 
 @pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
-def test_cold_pairs_give_the_bits_of_the_plain_functions(one, other):
+def test_cold_pair_equals_plain_functions(one, other):
     a, b = build(SHAPES[one]), build(SHAPES[other])
     pair = gk.Pair(a, b, warm=False)
     for at in zip(*track(one, other, 12), strict=True):
@@ -63,10 +63,10 @@ def test_warm_pairs_keep_booleans_and_bounds(one, other):
     assert np.array_equal(stacked.status, cold.status)
 
 
-@pytest.mark.parametrize("name", ["hull", "cylinder"])  # boxes are answered in closed form: one step
+@pytest.mark.parametrize("name", ["hull", "cylinder"])  # boxes have a closed form of one step
 def test_warm_starts_take_fewer_steps(name):
     a = build(SHAPES[name])
-    poses_a, poses_b = track(name, name, 200, share=1.2)  # mostly apart: what meets deep is known at once
+    poses_a, poses_b = track(name, name, 200, share=1.2)  # mostly separated: deep overlaps take few steps anyway
     cold = gk.distance(a, a, poses_a, poses_b).iterations
     pair = gk.Pair(a, a)
     warm = [pair.distance(*at).iterations for at in zip(poses_a, poses_b, strict=True)]
@@ -75,7 +75,7 @@ def test_warm_starts_take_fewer_steps(name):
 
 @pytest.mark.parametrize("count", [32, 512, 2048])
 @pytest.mark.parametrize("apart", [1.6, 1.2, 1.0])
-def test_on_a_coherent_path_of_hulls_steps_are_less_than_half(count, apart):
+def test_warm_starts_on_smooth_path_halve_the_steps(count, apart):
     rng = np.random.default_rng(count)
     a, b = (gk.ConvexHull(naive.unit_vectors(rng, count) * radii) for radii in ((0.5, 0.6, 0.4), (0.45, 0.5, 0.55)))
     pair, steps, turn = gk.Pair(a, b), [], Rotation.random(random_state=count)
@@ -93,7 +93,7 @@ def test_on_a_coherent_path_of_hulls_steps_are_less_than_half(count, apart):
     assert warm_steps < 0.5 * cold_steps
 
 
-def test_a_point_remembered_for_a_thousand_steps_does_not_wander_off():
+def test_warm_start_does_not_drift_over_many_steps():
     box, pair = gk.Box((1, 1, 1)), gk.Pair(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)))
     for k in range(1000):
         pose = np.eye(4)
@@ -104,20 +104,20 @@ def test_a_point_remembered_for_a_thousand_steps_does_not_wander_off():
         assert abs(warm.distance - cold.distance) <= 1e-14
 
 
-def test_a_jump_after_a_long_rest_is_no_trouble():
+def test_warm_pair_handles_large_jumps():
     pair = gk.Pair(gk.Sphere(1), gk.Cylinder(1, 2))
     near, far = np.eye(4), np.eye(4)
     far[:3, 3] = (1e6, -3e5, 7)
     for pose in (near, far, near, far):
         assert pair.collide(None, pose) == (pose is near)
-        answer = pair.signed_distance(None, pose)
-        assert answer.tight
-        assert answer.status == (gk.Status.OVERLAPPING if pose is near else gk.Status.SEPARATED)
+        result = pair.signed_distance(None, pose)
+        assert result.tight
+        assert result.status == (gk.Status.OVERLAPPING if pose is near else gk.Status.SEPARATED)
     pair.forget()
     assert pair.collide() is True
 
 
-def test_whatever_the_plain_functions_take():
+def test_pair_accepts_arguments_of_plain_functions():
     box, ball = gk.Box((1, 1, 1)), gk.Sphere(0.5)
     pair = gk.Pair(box, ball)
     stack = np.tile(np.eye(4), (3, 1, 1))
@@ -140,12 +140,12 @@ def test_whatever_the_plain_functions_take():
 
 
 @pytest.mark.parametrize("what", [{"margin": np.nan}, {"margin": "wide"}])
-def test_wrong_margins_are_refused(what):
+def test_invalid_margins_raise(what):
     with pytest.raises(gk.errors.ShapeError, match="margin"):
         gk.Pair(gk.Sphere(1), gk.Sphere(1)).collide(**what)
 
 
-def test_what_is_wrong_is_said_as_by_the_plain_functions():
+def test_errors_name_invalid_arguments():
     pair = gk.Pair(gk.Sphere(1), gk.Sphere(1))
     bent = np.eye(4)
     bent[0, 0] = 2
@@ -169,38 +169,38 @@ def test_what_is_wrong_is_said_as_by_the_plain_functions():
         gk.Pair(gk.Sphere(1), "a ball")
 
 
-def test_pairs_pickle_and_copy_without_what_they_remember():
+def test_pairs_pickle_and_copy():
     pair = gk.Pair(gk.Box((1, 1, 1)), gk.Sphere(0.5))
     pair.collide()
-    for other in (pickle.loads(pickle.dumps(pair)), copy.deepcopy(pair)):
-        assert (other.a, other.b) == (pair.a, pair.b)
-        assert other.collide() is True
+    for duplicate in (pickle.loads(pickle.dumps(pair)), copy.deepcopy(pair)):
+        assert (duplicate.a, duplicate.b) == (pair.a, pair.b)
+        assert duplicate.collide() is True
     assert repr(pair) == "Pair(Box(extents=[1.0, 1.0, 1.0]), Sphere(radius=0.5))"
 
 
-def test_answers_are_unpacked_when_looked_at_and_pickle():
-    answer = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, np.diag([1.0, 1, 1, 1]) + np.eye(4, k=3) * 3)
-    for other in (pickle.loads(pickle.dumps(answer)), copy.copy(answer), answer):
-        assert (other.distance, other.status, other.tight) == (1.0, gk.Status.SEPARATED, True)
+def test_lazy_results_pickle_and_copy():
+    result = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, np.diag([1.0, 1, 1, 1]) + np.eye(4, k=3) * 3)
+    for duplicate in (pickle.loads(pickle.dumps(result)), copy.copy(result), result):
+        assert (duplicate.distance, duplicate.status, duplicate.tight) == (1.0, gk.Status.SEPARATED, True)
     with pytest.raises(AttributeError, match="'depht'"):
-        _ = answer.depht
+        _ = result.depht
 
 
-def test_threads_have_pairs_of_their_own():
+def test_threads_get_equal_results():
     box, poses = gk.Box((1, 1, 1)), np.tile(np.eye(4), (50, 1, 1))
     poses[:, 0, 3] = np.linspace(0, 2, 50)
     expected = gk.collide(box, box, None, poses).tolist()
-    found: dict[int, list[bool]] = {}
+    results: dict[int, list[bool]] = {}
 
-    def ask(k):
-        found[k] = [gk.collide(box, box, None, pose) for pose in poses]
+    def query_all(k):
+        results[k] = [gk.collide(box, box, None, pose) for pose in poses]
 
-    threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
+    threads = [threading.Thread(target=query_all, args=(k,)) for k in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(found[k] == expected for k in range(4))
+    assert all(results[k] == expected for k in range(4))
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_threads_have_pairs_of_their_own():
     ids=["box-segment", "triangle-point", "cylinder-box"],
 )
 @pytest.mark.parametrize("far", [1e3, 1e6, 1e9, 1e12])
-def test_what_is_remembered_from_far_away_changes_nothing_near(a, b, far):
-    """Points found far apart are off their shape by that distance's rounding: a wrong sign of every tenth jump."""
+def test_far_queries_do_not_affect_near_results(a, b, far):
+    """Cached points of a far query have its rounding error and would give a wrong sign after every tenth jump."""
     rng = np.random.default_rng(4)
     warm, decided = gk.Pair(a, b), gk.Pair(a, b)
     for _ in range(60):
@@ -225,7 +225,7 @@ def test_what_is_remembered_from_far_away_changes_nothing_near(a, b, far):
         cold = gk.signed_distance(a, b, None, near)
         for pair in (warm, decided):
             pair.distance(None, at)
-        found = warm.signed_distance(None, near)
-        assert max(found.lower, cold.lower) <= min(found.upper, cold.upper)
+        result = warm.signed_distance(None, near)
+        assert max(result.lower, cold.lower) <= min(result.upper, cold.upper)
         assert decided.collide(None, near) == gk.collide(a, b, None, near)
-        assert gk.verify(found, a, b, None, near)
+        assert gk.verify(result, a, b, None, near)

@@ -1,4 +1,4 @@
-"""How the queries are called: stacks, limits, traces, errors, threads and processes."""
+"""Arguments and results of queries: stacks, limits, traces, errors, threads and processes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from multiprocessing import get_context
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from scipy.spatial.transform import Rotation
 from strategies import PAIRS, SHAPES, build, is_polytope, random_poses
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex import solve as convex
@@ -37,29 +37,29 @@ def stack(rng, count):
     return poses
 
 
-def test_stacks_on_either_side_and_empty_ones(rng):
+def test_stacks_broadcast_and_may_be_empty(rng):
     poses = stack(rng, 7)
-    both = gk.signed_distance(BOX, BALL, poses, poses[::-1])
-    assert both.distance.shape == (7,)
-    assert both.point_a.shape == (7, 3)
-    assert len(both) == 7
-    assert [row.distance for row in both] == both.distance.tolist()
-    one = gk.signed_distance(BOX, BALL, poses, at(1))
-    assert one[3].distance == gk.signed_distance(BOX, BALL, poses[3], at(1)).distance
+    result = gk.signed_distance(BOX, BALL, poses, poses[::-1])
+    assert result.distance.shape == (7,)
+    assert result.point_a.shape == (7, 3)
+    assert len(result) == 7
+    assert [row.distance for row in result] == result.distance.tolist()
+    broadcast = gk.signed_distance(BOX, BALL, poses, at(1))
+    assert broadcast[3].distance == gk.signed_distance(BOX, BALL, poses[3], at(1)).distance
     assert gk.signed_distance(BOX, BALL, poses[:1], poses).distance.shape == (7,)
     for pose_a, pose_b in ((poses[:0], None), (None, poses[:0]), (poses[:0], poses[:1])):
-        none = gk.signed_distance(BOX, BALL, pose_a, pose_b)
-        assert none.distance.shape == (0,)
-        assert none.normal.shape == (0, 3)
+        empty = gk.signed_distance(BOX, BALL, pose_a, pose_b)
+        assert empty.distance.shape == (0,)
+        assert empty.normal.shape == (0, 3)
         assert gk.collide(BOX, BALL, pose_a, pose_b).shape == (0,)
-        assert_names(repr(none), "Distance", "0 pairs")
+        assert_names(repr(empty), "Distance", "0 pairs")
     with pytest.raises(ShapeError) as caught:
         gk.distance(BOX, BALL, poses, poses[:3])
     assert_names(caught.value, "pose_a", "7 rows", "pose_b has 3")
 
 
 @pytest.mark.parametrize("options", [{}, {"trace": True}, {"certificate": True}])
-def test_an_answer_keeps_the_poses_of_its_query_when_the_arrays_change_later(options):
+def test_result_copies_both_poses(options):
     pose_a, pose_b = at(1.0), at(3.0)
     result = gk.signed_distance(BOX, BALL, pose_a, pose_b, **options)
     pose_a[:3, 3] = pose_b[:3, 3] = 9.0
@@ -67,7 +67,7 @@ def test_an_answer_keeps_the_poses_of_its_query_when_the_arrays_change_later(opt
     np.testing.assert_array_equal(result.pose_b, at(3.0))
 
 
-def test_a_stack_of_answers_keeps_the_poses_of_its_query_when_the_arrays_change_later():
+def test_stack_of_results_copies_poses():
     poses_a, poses_b = np.array([at(1.0), at(2.0)]), np.array([at(3.0), at(4.0)])
     result = gk.signed_distance(BOX, BALL, poses_a, poses_b)
     poses_a[:, :3, 3] = poses_b[:, :3, 3] = 9.0
@@ -82,7 +82,7 @@ def test_max_distance_is_proven_and_stops_early():
     assert gk.distance(BOX, BALL, None, at(10), max_distance=9).status is Status.SEPARATED
 
 
-def test_margin_moves_the_answer_of_collide():
+def test_margin_shifts_threshold_of_collide():
     assert not gk.collide(BOX, BALL, None, at(1.25))
     assert gk.collide(BOX, BALL, None, at(1.25), margin=0.25)
     assert not gk.collide(BOX, BALL, None, at(1.25), margin=0.249999)
@@ -91,7 +91,7 @@ def test_margin_moves_the_answer_of_collide():
     assert type(gk.collide(BOX, BALL)) is bool
 
 
-def test_half_spaces_answer_on_either_side():
+def test_half_space_may_be_either_shape():
     floor = gk.Halfspace((0, 0, 1), 0)
     up = gk.signed_distance(floor, BALL, None, at(1, 2, 3))
     down = gk.signed_distance(BALL, floor, at(1, 2, 3))
@@ -147,13 +147,13 @@ def test_half_spaces_answer_on_either_side():
         ),
     ],
 )
-def test_bad_questions_are_refused_by_name(call, error, fragments):
+def test_error_names_invalid_argument(call, error, fragments):
     with pytest.raises(error) as caught:
         call()
     assert_names(caught.value, *fragments)
 
 
-def test_where_a_mesh_is_not_taken_it_is_told_of_its_hull():
+def test_error_for_mesh_suggests_its_hull():
     mesh = gk.Mesh(np.vstack([np.zeros(3), np.eye(3)]), [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
     with pytest.raises(UnsupportedPair, match=r"hull\(\)"):
         gk.distance(mesh, BOX, trace=True)
@@ -164,10 +164,10 @@ def test_where_a_mesh_is_not_taken_it_is_told_of_its_hull():
     assert gk.collide(mesh.hull(), BOX)
 
 
-def test_the_kind_of_an_axis():
+def test_axis_kinds():
     assert gk.separating_axis(BOX, BOX, None, at(3)).kind is gk.AxisKind.FACE_A
     skew = naive.pose([[0.5, -np.sqrt(0.75), 0], [np.sqrt(0.75), 0.5, 0], [0, 0, 1]], (0, 0, 0))
-    tip = gk.ConvexHull([(-1, 0, 0), (1, 0, 0), (0, -1, 2), (0, 1, 2)])  # an edge below, an edge above
+    tip = gk.ConvexHull([(-1, 0, 0), (1, 0, 0), (0, -1, 2), (0, 1, 2)])  # one edge below, one edge above
     turned = skew.copy()
     turned[2, 3] = 2.5
     axis = gk.separating_axis(tip, tip, None, turned)
@@ -182,13 +182,13 @@ def test_the_kind_of_an_axis():
     assert points.gap == 5
 
 
-def test_the_bounds_of_an_axis_differ_from_its_gap_by_its_error():
+def test_axis_bounds_are_gap_plus_minus_error():
     axis = gk.Axis(np.array([0.0, 0.0, 1.0]), 1.0, 0.25, gk.AxisKind.FACE_A, gk.Status.SEPARATED)
     assert axis.bounds == (np.nextafter(0.75, 0.0), np.nextafter(1.25, 2.0))
 
 
 @pytest.mark.parametrize("option", ["trace", "certificate"])
-def test_an_option_for_one_pair_of_poses_names_their_number(option):
+def test_error_of_single_pair_option_names_row_count(option):
     with pytest.raises(gk.errors.ShapeError, match=f"{option}=True needs one pair of poses, but 3 are given"):
         gk.distance(gk.Box((1, 1, 1)), gk.Sphere(1), np.tile(np.eye(4), (3, 1, 1)), **{option: True})
 
@@ -196,20 +196,20 @@ def test_an_option_for_one_pair_of_poses_names_their_number(option):
 def test_trace_shows_every_step_of_a_large_polytope():
     shell = gk.ConvexHull(naive.unit_vectors(np.random.default_rng(0), 300))
     deep = gk.signed_distance(shell, shell, None, at(0.05, 0.02, 0.01), trace=True)
-    assert len(deep.trace.epa) > 64  # vertices that the first workspace has room for
+    assert len(deep.trace.epa) > 64  # more vertices than fit the first workspace
     assert len(deep.trace.gjk) + len(deep.trace.epa) <= deep.iterations
     assert deep.trace.gjk_end == "origin inside"
 
 
 def test_trace_shows_every_step_of_gjk_and_epa(rng):
     cube = gk.ConvexHull(BOX.vertices)
-    apart = gk.signed_distance(cube, cube, None, at(2, 0.3, 0.1), trace=True)
-    assert apart.trace.epa == []
-    assert apart.trace.gjk_end in ("converged", "no progress")
-    lower, upper = [s.lower for s in apart.trace.gjk], [s.upper for s in apart.trace.gjk]
+    separated = gk.signed_distance(cube, cube, None, at(2, 0.3, 0.1), trace=True)
+    assert separated.trace.epa == []
+    assert separated.trace.gjk_end in ("converged", "no progress")
+    lower, upper = [s.lower for s in separated.trace.gjk], [s.upper for s in separated.trace.gjk]
     assert lower == sorted(lower)
     assert upper == sorted(upper, reverse=True)
-    for step in apart.trace.gjk:
+    for step in separated.trace.gjk:
         assert np.linalg.norm(step.direction) == pytest.approx(1)
         np.testing.assert_allclose(step.simplex, step.simplex_a - step.simplex_b, atol=1e-15)
         assert step.weights.sum() == pytest.approx(1)
@@ -222,7 +222,7 @@ def test_trace_shows_every_step_of_gjk_and_epa(rng):
     for before, after in zip(deep.trace.epa, deep.trace.epa[1:], strict=False):
         assert len(after.vertices) == len(before.vertices) + 1
         np.testing.assert_array_equal(after.vertices[-1], before.point)
-        assert len(after.faces) == 2 * len(after.vertices) - 4  # Euler: a closed surface
+        assert len(after.faces) == 2 * len(after.vertices) - 4  # Euler's formula of a closed surface
         assert len(before.horizon) == len(before.removed) + 2
         sides = {(int(f[i]), int(f[i - 2])) for f in after.faces for i in range(3)}
         assert {(j, i) for i, j in sides} == sides
@@ -235,16 +235,16 @@ def test_trace_shows_every_step_of_gjk_and_epa(rng):
     assert plain.distance == pytest.approx(deep.distance, abs=1e-12)
 
 
-def test_epa_alone_measures_what_gjk_measures(rng):
+def test_epa_distance_agrees_with_default(rng):
     for pose in stack(rng, 20):
         pose[:3, 3] *= 3
-        alone = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose, depth="epa")
-        usual = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose)
-        assert alone.distance == pytest.approx(usual.distance, abs=1e-9)
-        assert max(alone.lower, usual.lower) <= min(alone.upper, usual.upper)
+        epa = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose, depth="epa")
+        default = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose)
+        assert epa.distance == pytest.approx(default.distance, abs=1e-9)
+        assert max(epa.lower, default.lower) <= min(epa.upper, default.upper)
 
 
-def test_the_workspace_grows_for_large_concentric_hulls(rng):
+def test_workspace_grows_for_large_concentric_hulls(rng):
     v = naive.unit_vectors(rng, 600)
     ball = gk.ConvexHull(v)
     result = gk.signed_distance(ball, ball)
@@ -254,7 +254,7 @@ def test_the_workspace_grows_for_large_concentric_hulls(rng):
     assert (many.distance == result.distance).all()
 
 
-def test_results_are_plain_to_print_store_and_index(rng):
+def test_results_print_serialize_and_index(rng):
     result = gk.signed_distance(BOX, BALL, None, at(3))
     assert_names(repr(result), "Distance", "separated", " 2 ", "(1, 0, 0)")
     document = json.loads(json.dumps(result.to_dict()))
@@ -275,21 +275,21 @@ def test_results_are_plain_to_print_store_and_index(rng):
     assert_names(caught.value, "to_dict()", "result[i].to_dict()")
 
 
-def question(pose):
+def distance_at(pose):
     return gk.signed_distance(BOX, gk.Cylinder(0.5, 1), None, pose).distance
 
 
 @pytest.mark.full
-def test_threads_and_processes_get_the_same_bits(rng):
+def test_threads_and_processes_get_equal_results(rng):
     poses = stack(rng, 64)
     expected = gk.signed_distance(BOX, gk.Cylinder(0.5, 1), None, poses).distance.tolist()
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(question, poses)) == expected
+        assert list(pool.map(distance_at, poses)) == expected
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        assert list(pool.map(question, poses)) == expected
+        assert list(pool.map(distance_at, poses)) == expected
 
 
-def test_long_batches_are_cut_into_chunks_without_a_seam(rng):
+def test_chunks_of_long_batches_give_equal_results(rng):
     poses = np.tile(stack(rng, 5000), (2, 1, 1))
     result = gk.signed_distance(BOX, BOX, None, poses)
     assert (result.distance[:5000] == result.distance[5000:]).all()
@@ -299,26 +299,28 @@ def test_long_batches_are_cut_into_chunks_without_a_seam(rng):
 
 
 @pytest.mark.parametrize("unsigned", [True, False])
-def test_rows_wider_than_promised_are_settled_exactly(unsigned, rng):
-    """Marked as loose, every row is answered again in rational arithmetic, and by the same numbers."""
+def test_rows_with_loose_bounds_are_solved_exactly(unsigned, rng):
+    """Rational arithmetic solves every row that is marked as loose, and agrees with the float results."""
     a, b = BOX, gk.ConvexHull(naive.unit_vectors(rng, 12)).inflated(0.1)
     poses = stack(rng, 12)
-    asked = gk.distance(a, b, None, poses) if unsigned else gk.signed_distance(a, b, None, poses)
+    expected = gk.distance(a, b, None, poses) if unsigned else gk.signed_distance(a, b, None, poses)
     rows = Rows(IDENTITY, pose_rows(poses)[0], 12, True)
     mode = narrow.UNSIGNED if unsigned else narrow.SIGNED
     out, flags = np.zeros((12, narrow.FLOATS)), np.zeros((12, narrow.INTS), dtype=np.int64)
     convex._settle_exactly(a, b, rows, Wanted(mode), out, flags)
     assert (flags[:, 2] == 1).all()
-    np.testing.assert_array_equal(flags[:, 0], asked.status)
-    assert (np.maximum(out[:, 1], asked.lower) <= np.minimum(out[:, 2], asked.upper)).all()
+    np.testing.assert_array_equal(flags[:, 0], expected.status)
+    assert (np.maximum(out[:, 1], expected.lower) <= np.minimum(out[:, 2], expected.upper)).all()
     assert (out[:, 2] - out[:, 1] <= 1e-15 * 4).all()
-    np.testing.assert_allclose(out[:, 0], asked.distance, rtol=0, atol=1e-14)
-    clear = np.abs(asked.distance) > 0
-    np.testing.assert_allclose(out[clear, 3:6], asked.normal[clear], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(out[clear, 6:12], np.hstack([asked.point_a, asked.point_b])[clear], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(out[:, 0], expected.distance, rtol=0, atol=1e-14)
+    clear = np.abs(expected.distance) > 0
+    np.testing.assert_allclose(out[clear, 3:6], expected.normal[clear], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        out[clear, 6:12], np.hstack([expected.point_a, expected.point_b])[clear], rtol=0, atol=1e-11
+    )
 
 
-def test_needles_a_billionth_thick_are_answered_to_rounding(rng):
+def test_results_of_thin_needles_are_tight(rng):
     for _ in range(60):
         a, b = (gk.ConvexHull(rng.normal(size=(8, 3)) * (1, 1e-9, 1e-6)) for _ in range(2))
         poses = stack(rng, 10)
@@ -326,7 +328,7 @@ def test_needles_a_billionth_thick_are_answered_to_rounding(rng):
         assert gk.signed_distance(a, b, None, poses).tight.all()
 
 
-def test_parts_of_a_stack_are_stacks(rng):
+def test_slices_of_a_stack_are_stacks(rng):
     poses = stack(rng, 20)
     many = gk.signed_distance(BOX, BALL, at(0.1), poses)
     deep = many[many.distance < 0]
@@ -339,14 +341,14 @@ def test_parts_of_a_stack_are_stacks(rng):
     assert (shared[5].pose_a == poses[0]).all()
 
 
-def test_an_answer_keeps_its_question_when_the_caller_moves_on():
+def test_result_copies_a_single_pose():
     pose = at(3)
     result = gk.signed_distance(BOX, BALL, None, pose)
     pose[0, 3] = 9
     assert result.pose_b[0, 3] == 3
 
 
-def test_what_a_result_is_not():
+def test_truth_value_and_non_scalar_arguments_raise():
     result = gk.distance(BOX, BALL, None, at(3))
     with pytest.raises(TypeError) as caught:
         bool(result)
@@ -363,8 +365,8 @@ def test_what_a_result_is_not():
     assert_names(caught.value, "max_distance", "[1, 2]")
 
 
-def test_the_common_point_of_a_point_is_that_point():
-    """A simplex of a needle a thousand million times longer than thick would miss it by the rounding of its weights."""
+def test_common_point_of_a_point_is_exact():
+    """The rounded weights of a simplex of a long thin needle would give a different point."""
     needle = gk.Box((0.18, 1.3e-7, 2.5e-9))
     rng = np.random.default_rng(3)
     seen = 0
@@ -373,10 +375,10 @@ def test_the_common_point_of_a_point_is_that_point():
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
         point = pose[:3, :3] @ place + pose[:3, 3]
-        answer = gk.distance(gk.Point(point), needle, None, pose)
-        if answer.status == gk.Status.OVERLAPPING:
-            assert np.abs(answer.point_a - point).max() <= 4e-16 * 4
-            assert np.array_equal(answer.point_a, answer.point_b)
+        result = gk.distance(gk.Point(point), needle, None, pose)
+        if result.status == gk.Status.OVERLAPPING:
+            assert np.abs(result.point_a - point).max() <= 4e-16 * 4
+            assert np.array_equal(result.point_a, result.point_b)
             seen += 1
     assert seen > 100
 
@@ -386,14 +388,14 @@ POLYTOPES = [pair for pair in PAIRS if set(pair) <= set(SHARP)]
 
 
 @pytest.mark.parametrize(("one", "other"), POLYTOPES)
-def test_a_single_axis_has_the_bits_of_a_row_of_a_stack(one, other):
+def test_single_axis_equals_row_of_stack(one, other):
     poses_a, poses_b = random_poses(np.random.default_rng(7), SHAPES[one], SHAPES[other], 6)
     for first, second in ((one, other), (other, one)):
         a, b = build(SHAPES[first]), build(SHAPES[second])
         many = gk.separating_axis(a, b, poses_a, poses_b)
         for k in range(6):
-            for given in ((poses_a[k], poses_b[k]), (poses_a[k].tolist(), poses_b[k])):
-                axis = gk.separating_axis(a, b, *given)
+            for poses in ((poses_a[k], poses_b[k]), (poses_a[k].tolist(), poses_b[k])):
+                axis = gk.separating_axis(a, b, *poses)
                 assert np.array_equal(axis.normal, many.normal[k])
                 assert (axis.gap, axis.error) == (many.gap[k], many.error[k])
                 assert isinstance(axis.kind, gk.AxisKind)
@@ -401,19 +403,21 @@ def test_a_single_axis_has_the_bits_of_a_row_of_a_stack(one, other):
                 assert (axis.kind, axis.status) == (many.kind[k], many.status[k])
 
 
-def test_exchanged_shapes_have_the_opposite_axis_and_their_faces_exchanged():
-    for one, other in POLYTOPES:
-        a, b = build(SHAPES[one]), build(SHAPES[other])
+def test_swapped_shapes_negate_axis_and_swap_faces():
+    for name_a, name_b in POLYTOPES:
+        a, b = build(SHAPES[name_a]), build(SHAPES[name_b])
         if a._order == b._order:
             continue
-        for pose_a, pose_b in zip(*random_poses(np.random.default_rng(9), SHAPES[one], SHAPES[other], 3), strict=True):
-            axis, back = gk.separating_axis(a, b, pose_a, pose_b), gk.separating_axis(b, a, pose_b, pose_a)
-            assert np.array_equal(axis.normal, 0.0 - back.normal)
-            assert (axis.gap, axis.error, axis.status) == (back.gap, back.error, back.status)
-            assert axis.kind == {0: 1, 1: 0}.get(int(back.kind), back.kind)
+        for pose_a, pose_b in zip(
+            *random_poses(np.random.default_rng(9), SHAPES[name_a], SHAPES[name_b], 3), strict=True
+        ):
+            axis, swapped = gk.separating_axis(a, b, pose_a, pose_b), gk.separating_axis(b, a, pose_b, pose_a)
+            assert np.array_equal(axis.normal, 0.0 - swapped.normal)
+            assert (axis.gap, axis.error, axis.status) == (swapped.gap, swapped.error, swapped.status)
+            assert axis.kind == {0: 1, 1: 0}.get(int(swapped.kind), swapped.kind)
 
 
-def test_what_is_no_pose_is_named_of_a_single_axis_too():
+def test_error_of_single_axis_names_invalid_pose():
     with pytest.raises(PoseError) as caught:
         gk.separating_axis(BOX, BOX, None, np.diag([2.0, 2.0, 2.0, 1.0]))
     assert_names(caught.value, "pose_b", "(2, 2, 2)", "shape.scaled")

@@ -1,4 +1,4 @@
-"""Rays against every shape: by bisection on who is inside, by a flying point, by the surface's own support."""
+"""Rays against every convex shape, compared with dense sampling, the general solver and supports of the naive twin."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pickle
 import naive
 import numpy as np
 import pytest
+from message_checks import assert_names
 from strategies import SHAPES, build
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dError
@@ -20,7 +20,7 @@ SOLID = [name for name in NAMES if name not in THIN]
 
 
 def rays_at(shape, count, rng):
-    """Origins outside, directions of which about half hit."""
+    """Return origins outside the shape, and directions of which about half hit."""
     ball = gk.bounding_sphere(shape)
     center, radius = ball.center, ball.radius + 0.1
     origins = center + naive.unit_vectors(rng, count) * radius * rng.uniform(1.01, 4.0, (count, 1))
@@ -29,7 +29,7 @@ def rays_at(shape, count, rng):
 
 
 @pytest.mark.parametrize("name", SOLID)
-def test_hits_are_where_a_fine_walk_first_is_inside(name):
+def test_hits_agree_with_dense_sampling(name):
     shape = build(SHAPES[name])
     rng = np.random.default_rng(1)
     origins, directions = rays_at(shape, 60, rng)
@@ -41,7 +41,7 @@ def test_hits_are_where_a_fine_walk_first_is_inside(name):
         steps = np.linspace(0.0, reach[k], 2000)
         inside = shape.contains(origins[k] + steps[:, None] * units[k])
         if not inside.any():
-            continue  # what the walk steps over is counted below
+            continue  # hits between two samples are counted below
         seen += 1
         assert result.hit[k]
         first = int(inside.argmax())
@@ -56,7 +56,7 @@ def test_hits_are_where_a_fine_walk_first_is_inside(name):
 
 
 @pytest.mark.parametrize("name", SOLID)
-def test_points_and_normals_are_of_the_surface(name):
+def test_hit_points_and_normals_are_on_the_surface(name):
     shape = build(SHAPES[name])
     origins, directions = rays_at(shape, 200, np.random.default_rng(2))
     result = gk.raycast(shape, origins, directions)
@@ -64,7 +64,7 @@ def test_points_and_normals_are_of_the_surface(name):
     size = gk.bounding_sphere(shape).radius
     n, p = result.normal[hit], result.point[hit]
     np.testing.assert_allclose(np.linalg.norm(n, axis=1), 1.0, atol=1e-12)
-    # the plane through the point is a supporting one, and the ray comes from in front of it
+    # the tangent plane at the point supports the shape, and the ray comes from outside
     heights = np.einsum("ij,ij->i", n, naive.body(SHAPES[name]).support(n))
     np.testing.assert_allclose(np.einsum("ij,ij->i", n, p), heights, rtol=0, atol=3e-6 * size)
     assert (np.einsum("ij,ij->i", n, directions[hit]) <= 1e-6 * np.linalg.norm(directions[hit], axis=1)).all()
@@ -74,28 +74,28 @@ def test_points_and_normals_are_of_the_surface(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_closed_forms_agree_with_a_point_that_flies(name):
+def test_closed_forms_agree_with_general_solver(name):
     shape = build(SHAPES[name])
     general = gk.MinkowskiSum(shape, gk.Point())
     origins, directions = rays_at(shape, 150, np.random.default_rng(3))
-    one, two = gk.raycast(shape, origins, directions), gk.raycast(general, origins, directions)
-    both = one.hit & two.hit
-    assert (one.hit != two.hit).sum() <= (0 if name in SOLID else 3)
+    closed, iterated = gk.raycast(shape, origins, directions), gk.raycast(general, origins, directions)
+    hit = closed.hit & iterated.hit
+    assert (closed.hit != iterated.hit).sum() <= (0 if name in SOLID else 3)
     size = gk.bounding_sphere(shape).radius + 1.0
-    np.testing.assert_allclose(one.distance[both], two.distance[both], rtol=0, atol=2e-6 * size)
-    assert (np.abs(one.distance - two.distance)[both] > 1e-11 * size).sum() <= 0.1 * both.sum()  # grazing ones
-    assert both.sum() >= (20 if name in SOLID else 0)
+    np.testing.assert_allclose(closed.distance[hit], iterated.distance[hit], rtol=0, atol=2e-6 * size)
+    assert (np.abs(closed.distance - iterated.distance)[hit] > 1e-11 * size).sum() <= 0.1 * hit.sum()  # grazing rays
+    assert hit.sum() >= (20 if name in SOLID else 0)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_poses_scales_and_stacks(name, rng):
+def test_hits_are_invariant_to_pose_scale_and_stacking(name, rng):
     shape = build(SHAPES[name])
     origins, directions = rays_at(shape, 40, np.random.default_rng(4))
     plain = gk.raycast(shape, origins, directions)
     for k in (0, 7, 39):
-        one = gk.raycast(shape, origins[k], directions[k])
-        assert one.hit == plain.hit[k] == plain[k].hit
-        assert one.distance == plain.distance[k]
+        single = gk.raycast(shape, origins[k], directions[k])
+        assert single.hit == plain.hit[k] == plain[k].hit
+        assert single.distance == plain.distance[k]
     pose = naive.pose(naive.random_rotations(rng, 1)[0], (3.0, -2.0, 1.0))
     moved = gk.raycast(shape, origins @ pose[:3, :3].T + pose[:3, 3], directions @ pose[:3, :3].T, pose)
     same = moved.hit & plain.hit
@@ -111,7 +111,7 @@ def test_poses_scales_and_stacks(name, rng):
 
 
 @pytest.mark.parametrize("name", SOLID)
-def test_from_inside(name, rng):
+def test_rays_from_inside_hit_at_distance_zero(name, rng):
     shape = build(SHAPES[name])
     center = shape.surface().vertices.mean(axis=0)
     result = gk.raycast(shape, center, naive.unit_vectors(rng, 5))
@@ -207,13 +207,13 @@ def test_broadcasting_and_empty_stacks(rng):
         (lambda: gk.raycast(gk.Box((1, 1, 1)), [(0, 0, 0), (0, 0)], (1, 0, 0)), ("raycast", "origins", "ragged")),
     ],
 )
-def test_bad_input_is_named(call, fragments):
+def test_error_names_invalid_input(call, fragments):
     with pytest.raises(Gjk3dError) as caught:
         call()
     assert_names(caught.value, *fragments)
 
 
-def test_a_hit_is_neither_true_nor_false():
+def test_ray_hit_has_no_truth_value():
     with pytest.raises(TypeError, match=r"\.hit"):
         bool(gk.raycast(gk.Box((1, 1, 1)), (5, 0, 0), (1, 0, 0)))
 
@@ -225,35 +225,35 @@ FIELDS = ("hit", "inside", "distance", "point", "normal", "origin", "direction")
 @pytest.mark.parametrize(
     "pose", [None, naive.pose(naive.random_rotations(np.random.default_rng(4), 1)[0], (0.3, -2, 5))]
 )
-def test_a_single_ray_has_the_bits_of_a_row_of_a_stack(name, pose):
+def test_single_ray_equals_row_of_stack(name, pose):
     shape = build(SHAPES[name])
     rng = np.random.default_rng(6)
     origins, directions = rays_at(shape, 12, rng)
     origins[-3:] = rng.normal(size=(3, 3)) * 0.1
     if pose is not None:
         origins, directions = origins @ pose[:3, :3].T + pose[:3, 3], directions @ pose[:3, :3].T
-    for most in (np.inf, 1.5):
-        stack = gk.raycast(shape, origins, directions, pose, max_distance=most)
+    for limit in (np.inf, 1.5):
+        stack = gk.raycast(shape, origins, directions, pose, max_distance=limit)
         for k in range(12):
-            given = [
+            forms = [
                 (origins[k], directions[k]),
                 (tuple(origins[k].tolist()), directions[k].tolist()),
                 (tuple(origins[k]), directions[k].astype(object).astype(float)[::-1][::-1]),
             ]
-            for each in given:
-                one = gk.raycast(shape, *each, pose, max_distance=most)
+            for ray in forms:
+                single = gk.raycast(shape, *ray, pose, max_distance=limit)
                 for field in FIELDS:
                     expected = getattr(stack[k], field)
-                    assert type(getattr(one, field)) is type(expected)
-                    assert np.array_equal(getattr(one, field), expected, equal_nan=True), field
-                assert repr(one) == repr(stack[k])
+                    assert type(getattr(single, field)) is type(expected)
+                    assert np.array_equal(getattr(single, field), expected, equal_nan=True), field
+                assert repr(single) == repr(stack[k])
 
 
-def test_whole_numbers_are_the_same_ray():
+def test_integers_give_the_same_ray():
     shape = gk.Box((2, 2, 2))
     expected = gk.raycast(shape, np.array([5.0, 0.0, 0.0]), np.array([-2.0, 0.0, 0.0]))
-    for given in ([(5, 0, 0), (-2, 0, 0)], [[5, 0.0, 0], np.array([-2, 0, 0])], [(np.float64(5), 0, 0), (-2, 0, 0)]):
-        assert repr(gk.raycast(shape, *given)) == repr(expected)
+    for ray in ([(5, 0, 0), (-2, 0, 0)], [[5, 0.0, 0], np.array([-2, 0, 0])], [(np.float64(5), 0, 0), (-2, 0, 0)]):
+        assert repr(gk.raycast(shape, *ray)) == repr(expected)
 
 
 @pytest.mark.parametrize(
@@ -271,24 +271,24 @@ def test_whole_numbers_are_the_same_ray():
         (np.zeros(2), (1, 0, 0), ("origins", "(2,)")),
     ],
 )
-def test_what_is_no_ray_is_named_of_single_rays_too(origin, direction, fragments):
+def test_error_of_single_ray_names_invalid_ray(origin, direction, fragments):
     with pytest.raises(gk.errors.ShapeError) as caught:
         gk.raycast(gk.Sphere(1), origin, direction)
     assert_names(caught.value, *fragments)
 
 
-def test_what_is_no_pose_is_named_of_a_single_ray_too():
+def test_error_of_single_ray_names_invalid_pose():
     with pytest.raises(gk.errors.PoseError) as caught:
         gk.raycast(gk.Sphere(1), (0.0, 0.0, 3.0), (0.0, 0.0, -1.0), np.diag([2.0, 2.0, 2.0, 1.0]))
     assert_names(caught.value, "pose", "(2, 2, 2)", "shape.scaled")
 
 
-def test_an_answer_is_copied_and_pickled_before_and_after_it_is_read():
+def test_ray_hit_copies_and_pickles_before_and_after_reading():
     for read in (False, True):
         hit = gk.raycast(gk.Sphere(1), (0.0, 0.0, 3.0), (0.0, 0.0, -1.0))
         if read:
             assert hit.point.tolist() == [0.0, 0.0, 1.0]
-        for again in (copy.copy(hit), copy.deepcopy(hit), pickle.loads(pickle.dumps(hit))):
-            assert all(np.array_equal(getattr(again, field), getattr(hit, field)) for field in FIELDS)
+        for duplicate in (copy.copy(hit), copy.deepcopy(hit), pickle.loads(pickle.dumps(hit))):
+            assert all(np.array_equal(getattr(duplicate, field), getattr(hit, field)) for field in FIELDS)
         with pytest.raises(AttributeError, match="'far'"):
             hit.far  # noqa: B018

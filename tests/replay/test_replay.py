@@ -1,4 +1,4 @@
-"""A question and its answer as a document: it comes back bit for bit, is asked again, and lies in it are found."""
+"""Replay documents: queries and results are read back bit for bit, run again, and altered results are detected."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from message_checks import assert_names
 from strategies import CHOSEN_PAIRS, SHAPES, build, clouds, pairs, random_poses, sampled
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.replay import Sameness, read, run, to_json
@@ -30,51 +30,52 @@ MODES = [
 
 
 def through_json(shape):
+    """Return the shape that is read back from the JSON of a shape."""
     return read_shape(Value(json.loads(json.dumps(write_shape(shape), allow_nan=False)), "a"))
 
 
-def assert_same_shape(one, other):
-    assert type(one) is type(other)
-    assert one == other
-    if not isinstance(one, gk.Halfspace):
-        for mine, theirs in zip(one._packed, other._packed, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
+def assert_same_shape(a, b):
+    assert type(a) is type(b)
+    assert a == b
+    if not isinstance(a, gk.Halfspace):
+        for array_a, array_b in zip(a._packed, b._packed, strict=True):
+            np.testing.assert_array_equal(array_a, array_b)
 
 
 # shapes -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_every_kind_of_shape_comes_back_bit_for_bit(name):
+def test_every_kind_of_shape_round_trips(name):
     shape = build(SHAPES[name])
     assert_same_shape(shape, through_json(shape))
-    for other in (
+    for variant in (
         shape.inflated(0.1),
         shape.scaled((0.3, 1 / 3, 7.0)),
         shape.placed(naive.pose(translation=(0.1,) * 3)),
     ):
-        assert_same_shape(other, through_json(other))
+        assert_same_shape(variant, through_json(variant))
 
 
-def test_every_class_of_shapes_is_covered():
+def test_every_shape_class_is_covered():
     from gjk3d.shapes.table import SHAPES as CLASSES
 
     seen = {type(build(spec)) for spec in SHAPES.values()} | {gk.Halfspace, gk.Plane}
     assert seen == set(CLASSES)
 
 
-def test_half_spaces_come_back_bit_for_bit():
+def test_half_spaces_round_trip():
     rng = np.random.default_rng(1)
-    divided_again = 0
+    normalized_again = 0
     for _ in range(200):
         plane = gk.Halfspace(rng.normal(size=3), rng.normal())
         assert_same_shape(plane, through_json(plane))
-        divided_again += gk.Halfspace(plane.normal, plane.offset) != plane
-    assert divided_again > 0  # so the class itself would not have done it
+        normalized_again += gk.Halfspace(plane.normal, plane.offset) != plane
+    assert normalized_again > 0  # the constructor would normalize the stored normal again
 
 
 @given(clouds())
-def test_hulls_of_nasty_points_come_back_bit_for_bit(points):
+def test_hulls_of_degenerate_points_round_trip(points):
     shape = gk.ConvexHull(points)
     assert_same_shape(shape, through_json(shape))
     again = through_json(shape)
@@ -83,21 +84,21 @@ def test_hulls_of_nasty_points_come_back_bit_for_bit(points):
     assert again.volume == pytest.approx(shape.volume, rel=1e-6, abs=1e-9 * np.ptp(points, axis=0).max() ** 3)
 
 
-def test_hulls_that_their_vertices_do_not_tell_come_back_bit_for_bit():
+def test_hulls_with_stored_faces_round_trip():
     rng = np.random.default_rng(0)
-    kept = 0
+    stored = 0
     for count in (50, 300, 1000):
         points = rng.normal(size=(count, 3))
         shape = gk.ConvexHull(points * (1, 1, 10.0 ** -rng.integers(0, 9)))
-        kept += "faces" in write_shape(shape)
+        stored += "faces" in write_shape(shape)
         again = through_json(shape)
         assert_same_shape(shape, again)
         np.testing.assert_array_equal(shape.faces, again.faces)
         assert pickle.loads(pickle.dumps(again)) == shape
-    assert kept > 0
+    assert stored > 0
 
 
-def test_a_shape_of_an_own_class_is_not_written():
+def test_shape_of_custom_class_raises():
     class Strange(Shape):
         __slots__ = ()
 
@@ -105,44 +106,44 @@ def test_a_shape_of_an_own_class_is_not_written():
         write_shape(Strange())
 
 
-# answers ------------------------------------------------------------------------------------------------------------
+# results ------------------------------------------------------------------------------------------------------------
 
 
 def again(result, folder):
-    """What the document of an answer says when it is read and asked again."""
+    """Write the document of a result, check its contents and return its rerun."""
     file = folder / "case.json"
     text = result.to_json(file)
     assert file.read_text() == text == to_json(result)
-    found = run(file)
-    case = found.case
+    rerun = run(file)
+    case = rerun.case
     for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
         np.testing.assert_array_equal(getattr(case.answer, name), getattr(result, name))
     assert (case.a, case.b) == (result.shape_a, result.shape_b)
     assert case.answer.trace is None
     assert to_json(case.answer) == text
-    for pose, asked in ((case.pose_a, result.pose_a), (case.pose_b, result.pose_b)):
-        assert pose is None if asked is None else np.array_equal(pose, asked)
-    return found
+    for pose, expected in ((case.pose_a, result.pose_a), (case.pose_b, result.pose_b)):
+        assert pose is None if expected is None else np.array_equal(pose, expected)
+    return rerun
 
 
 @pytest.mark.parametrize(("query", "options"), MODES)
-def test_chosen_pairs_are_the_same_again(query, options, tmp_path):
+def test_chosen_pairs_replay_the_same(query, options, tmp_path):
     rng = np.random.default_rng(3)
     overlapping = []
-    for one, other in CHOSEN_PAIRS:
-        a, b = SHAPES[one], SHAPES[other]
+    for name_a, name_b in CHOSEN_PAIRS:
+        a, b = SHAPES[name_a], SHAPES[name_b]
         poses = random_poses(rng, a, b, 3)
         result = query(build(a), build(b), *poses, **options)
-        found = again(result, tmp_path)
-        assert found.rows.tolist() == [Sameness.SAME] * 3
-        assert found.case.query == query.__name__
-        assert again(result[1], tmp_path).sameness is Sameness.SAME  # a row of a stack is the answer of one pair
+        rerun = again(result, tmp_path)
+        assert rerun.rows.tolist() == [Sameness.SAME] * 3
+        assert rerun.case.query == query.__name__
+        assert again(result[1], tmp_path).sameness is Sameness.SAME  # a row of a stack is a single result
         overlapping += (result.status == gk.Status.OVERLAPPING).tolist()
     assert 0.3 < np.mean(overlapping) < 0.7
 
 
 @given(pairs())
-def test_any_pair_is_the_same_again(tmp_path_factory, pair):
+def test_any_pair_replays_the_same(tmp_path_factory, pair):
     a, pose_a, b, pose_b = pair
     folder = tmp_path_factory.getbasetemp()
     for query in (gk.distance, gk.signed_distance):
@@ -151,24 +152,24 @@ def test_any_pair_is_the_same_again(tmp_path_factory, pair):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", sampled(((name,) for name in SHAPES), 3))
-def test_facets_traces_and_half_spaces_are_the_same_again(name, tmp_path):
+def test_facets_traces_and_half_spaces_replay_the_same(name, tmp_path):
     shape, plane = build(SHAPES[name]), gk.Halfspace((1, 2, 3), 0.25)
     assert again(gk.signed_distance(plane, shape), tmp_path).sameness is Sameness.SAME
     assert again(gk.distance(shape, plane, None, np.tile(np.eye(4), (2, 1, 1))), tmp_path).sameness is Sameness.SAME
     cone = build(SHAPES["cone"])
-    for pair in ((shape, cone), (cone, shape)):  # a trace keeps the order asked, and so other bits
-        found = again(gk.signed_distance(*pair, trace=True), tmp_path)
-        assert found.sameness is Sameness.SAME
-        assert found.now.trace is not None
+    for pair in ((shape, cone), (cone, shape)):  # traced queries do not reorder the shapes, which changes bits
+        rerun = again(gk.signed_distance(*pair, trace=True), tmp_path)
+        assert rerun.sameness is Sameness.SAME
+        assert rerun.now.trace is not None
     if shape._packed[0][3]:
-        found = again(gk.signed_distance(shape, build(SHAPES["hull"]), depth="facets"), tmp_path)
-        assert found.sameness is Sameness.SAME
-        assert found.case.arguments["depth"] == "facets"
+        rerun = again(gk.signed_distance(shape, build(SHAPES["hull"]), depth="facets"), tmp_path)
+        assert rerun.sameness is Sameness.SAME
+        assert rerun.case.arguments["depth"] == "facets"
 
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda f: f.stem)
-def test_golden_cases_are_the_same_again(file, tmp_path):
-    """The shapes of a golden case are written as those of a document are, their numbers in hex."""
+def test_golden_cases_replay_the_same(file, tmp_path):
+    """Golden cases store shapes in the format of documents, with hexadecimal numbers."""
     case = json.loads(file.read_text())
     a, b = (
         golden.shape(case[side]) if case[side]["shape"] == "Mesh" else read_shape(Value(case[side], side))
@@ -180,7 +181,7 @@ def test_golden_cases_are_the_same_again(file, tmp_path):
     assert again(result, tmp_path).sameness is Sameness.SAME
 
 
-def test_empty_stacks_and_kept_answers(tmp_path):
+def test_empty_stacks_and_pickled_results_replay_the_same(tmp_path):
     box = gk.Box((1, 1, 1))
     empty = gk.distance(box, box, None, np.empty((0, 4, 4)))
     assert again(empty, tmp_path).rows.tolist() == []
@@ -190,7 +191,7 @@ def test_empty_stacks_and_kept_answers(tmp_path):
     assert again(stack[np.array([0, 3])], tmp_path).rows.tolist() == [0, 0]
 
 
-def test_answers_of_prepared_pairs(tmp_path):
+def test_results_of_prepared_pairs_replay_the_same(tmp_path):
     box, ball = gk.Box((1, 1, 1)), gk.Sphere(0.3)
     pose = naive.pose(translation=(1.5, 0.2, 0.1))
     result = gk.Pair(box, ball, warm=False).signed_distance(None, pose, tol=1e-2)
@@ -199,27 +200,27 @@ def test_answers_of_prepared_pairs(tmp_path):
     with pytest.raises(TypeError, match=r"result\[i\]\.to_json\(\)"):
         many.to_json()
     for row in (many[1], many[1:][0]):
-        found = again(row, tmp_path)
-        assert found.sameness is Sameness.SAME
-        assert found.case.a == ball
+        rerun = again(row, tmp_path)
+        assert rerun.sameness is Sameness.SAME
+        assert rerun.case.a == ball
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_certificates_come_back_and_are_kept_again(name, tmp_path):
+def test_certificates_round_trip_and_replay(name, tmp_path):
     rng = np.random.default_rng(7)
     a, b = SHAPES[name], SHAPES["rounded cone"]
     for poses in zip(*random_poses(rng, a, b, 3), strict=True):
         result = gk.signed_distance(build(a), build(b), *poses, certificate=True)
-        found = again(result, tmp_path)
-        assert found.sameness is Sameness.SAME
-        for certificate in (found.case.answer.certificate, found.now.certificate):
-            for one, other in zip(certificate, result.certificate, strict=True):
-                np.testing.assert_array_equal(one, other)
+        rerun = again(result, tmp_path)
+        assert rerun.sameness is Sameness.SAME
+        for certificate in (rerun.case.answer.certificate, rerun.now.certificate):
+            for array, expected in zip(certificate, result.certificate, strict=True):
+                np.testing.assert_array_equal(array, expected)
     plane = gk.distance(gk.Halfspace((0, 0, 1)), build(a), certificate=True)
     assert again(plane, tmp_path).now.certificate.kind == "plane"
 
 
-def test_the_document_says_what_it_was_made_by():
+def test_document_contains_versions_and_arguments():
     document = json.loads(gk.distance(gk.Sphere(1), gk.Point((3, 0, 0)), max_distance=np.float32(5), tol=0).to_json())
     assert document["versions"]["gjk3d"] == gk.__version__
     assert set(document["versions"]) == {"gjk3d", "numpy", "llvmlite", "python", "platform"}
@@ -228,7 +229,7 @@ def test_the_document_says_what_it_was_made_by():
 
 
 @pytest.mark.full
-def test_a_document_too_large_to_be_read_is_not_written():
+def test_too_large_document_is_not_written():
     box = gk.Box((1, 1, 1))
     poses = np.tile(np.eye(4), (100000, 1, 1))
     result = gk.distance(box, box, None, poses)
@@ -237,10 +238,11 @@ def test_a_document_too_large_to_be_read_is_not_written():
     assert_names(caught.value, "17.2 MiB", "result[i].to_json()")
 
 
-# lies ---------------------------------------------------------------------------------------------------------------
+# altered results ----------------------------------------------------------------------------------------------------
 
 
 def altered(result, path, change):
+    """Write the changed document of a result to a path and return the path."""
     document = json.loads(result.to_json())
     change(document)
     path.write_text(json.dumps(document))
@@ -248,7 +250,7 @@ def altered(result, path, change):
 
 
 @pytest.fixture
-def apart():
+def separated_result():
     pose = naive.pose(translation=(2, 0.1, 0.2))
     return gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(0.3), None, pose, certificate=True)
 
@@ -266,10 +268,10 @@ def apart():
         (lambda answer: answer.update(iterations=99), "SAME"),
     ],
 )
-def test_another_answer_is_told_from_the_same(apart, tmp_path, change, sameness):
-    found = run(altered(apart, tmp_path / "case.json", lambda document: change(document["answer"])))
-    assert found.sameness.name == sameness
-    assert sameness.lower() in repr(found)
+def test_altered_result_is_classified(separated_result, tmp_path, change, sameness):
+    rerun = run(altered(separated_result, tmp_path / "case.json", lambda document: change(document["answer"])))
+    assert rerun.sameness.name == sameness
+    assert sameness.lower() in repr(rerun)
 
 
 def test_each_row_of_a_stack_is_compared(tmp_path):
@@ -281,19 +283,21 @@ def test_each_row_of_a_stack_is_compared(tmp_path):
     assert run(file).rows.tolist() == [0, 0, 2, 0]
 
 
-def test_an_answer_that_should_not_be_is_written_too(apart, tmp_path):
-    assert apart.lower > 0.0  # the row of an answer is unpacked when it is first looked at
-    apart.upper, apart.normal = np.inf, np.array([np.nan, 0.0, -0.0])
-    found = run(altered(apart, tmp_path / "case.json", lambda document: None))
-    assert found.case.answer.upper == np.inf
-    assert np.isnan(found.case.answer.normal[0])
-    assert found.sameness is Sameness.AGREES
+def test_non_finite_result_is_written(separated_result, tmp_path):
+    assert separated_result.lower > 0.0  # reading a field unpacks the row of the result
+    separated_result.upper, separated_result.normal = np.inf, np.array([np.nan, 0.0, -0.0])
+    rerun = run(altered(separated_result, tmp_path / "case.json", lambda document: None))
+    assert rerun.case.answer.upper == np.inf
+    assert np.isnan(rerun.case.answer.normal[0])
+    assert rerun.sameness is Sameness.AGREES
 
 
-# files that make no sense -------------------------------------------------------------------------------------------
+# invalid documents --------------------------------------------------------------------------------------------------
 
 
 def setter(path, value):
+    """Return a function that sets or deletes (KeyError) the entry of a document at a path of keys."""
+
     def change(document):
         *way, last = path
         for step in way:
@@ -391,15 +395,15 @@ BAD = [
 
 
 @pytest.mark.parametrize(("path", "value", "fragments"), BAD, ids=lambda x: None)
-def test_bad_documents_are_refused_in_one_line(apart, tmp_path, path, value, fragments):
-    file = altered(apart, tmp_path / "case.json", setter(path, value))
+def test_invalid_document_raises_one_line_error(separated_result, tmp_path, path, value, fragments):
+    file = altered(separated_result, tmp_path / "case.json", setter(path, value))
     with pytest.raises(gk.errors.ParseError) as error:
         run(file)
-    said = str(error.value)
-    assert_names(said, *fragments)
-    assert said.startswith("case.json")
-    assert "\n" not in said
-    assert len(said) < 300
+    message = str(error.value)
+    assert_names(message, *fragments)
+    assert message.startswith("case.json")
+    assert "\n" not in message
+    assert len(message) < 300
 
 
 @pytest.mark.parametrize(
@@ -420,7 +424,7 @@ def test_bad_documents_are_refused_in_one_line(apart, tmp_path, path, value, fra
     ],
     ids=lambda x: None,
 )
-def test_junk_is_refused_in_one_line(tmp_path, content, fragments):
+def test_invalid_json_raises_one_line_error(tmp_path, content, fragments):
     file = tmp_path / "case.json"
     file.write_bytes(content)
     with pytest.raises(gk.errors.ParseError) as error:
@@ -429,15 +433,15 @@ def test_junk_is_refused_in_one_line(tmp_path, content, fragments):
     assert "\n" not in str(error.value)
 
 
-def test_a_number_beyond_floats_is_refused(apart, tmp_path):
+def test_number_beyond_floats_raises(separated_result, tmp_path):
     file = tmp_path / "case.json"
-    file.write_text(apart.to_json().replace('"radius": 0.3', '"radius": 1e999'))
+    file.write_text(separated_result.to_json().replace('"radius": 0.3', '"radius": 1e999'))
     with pytest.raises(gk.errors.ParseError) as caught:
         read(file)
     assert_names(caught.value, "b.radius", "Infinity")
 
 
-def test_a_huge_file_costs_no_time_and_no_memory(tmp_path):
+def test_huge_file_is_not_read(tmp_path):
     file = tmp_path / "case.json"
     with file.open("wb") as stream:
         stream.truncate(4 << 30)  # sparse
@@ -445,18 +449,18 @@ def test_a_huge_file_costs_no_time_and_no_memory(tmp_path):
         read(file)
 
 
-def test_no_file_and_a_folder_are_told(tmp_path):
+def test_missing_file_and_folder_raise(tmp_path):
     with pytest.raises(gk.errors.FileError, match=r"case\.json"):
         read(tmp_path / "case.json")
     with pytest.raises(gk.errors.FileError, match=r"\bfolder\b"):
         read(tmp_path)
 
 
-def test_poses_of_another_number_than_answers_are_refused(tmp_path):
+def test_mismatched_number_of_poses_raises(tmp_path):
     box = gk.Box((1, 1, 1))
-    one, stack = gk.distance(box, box), gk.distance(box, box, None, np.tile(np.eye(4), (3, 1, 1)))
+    single, stack = gk.distance(box, box), gk.distance(box, box, None, np.tile(np.eye(4), (3, 1, 1)))
     for result, poses, fragments in (
-        (one, [np.eye(4).tolist()] * 2, ("one pair", "stack of 2")),
+        (single, [np.eye(4).tolist()] * 2, ("one pair", "stack of 2")),
         (stack, [np.eye(4).tolist()] * 2, ("stack of 3", "stack of 2")),
         (stack, None, ("stack of 3", "one pair")),
     ):
@@ -466,17 +470,17 @@ def test_poses_of_another_number_than_answers_are_refused(tmp_path):
         assert_names(caught.value, *fragments)
 
 
-def test_two_half_spaces_are_refused(apart, tmp_path):
+def test_two_half_spaces_raise(separated_result, tmp_path):
     def change(document):
         document["a"] = document["b"] = {"shape": "Halfspace", "normal": [0, 0, 1], "offset": 0}
 
     with pytest.raises(gk.errors.ParseError) as caught:
-        run(altered(apart, tmp_path / "case.json", change))
+        run(altered(separated_result, tmp_path / "case.json", change))
     assert_names(caught.value, "case.json:", "Halfspace", "large Box")
 
 
-def test_hulls_with_made_up_faces_do_no_harm(tmp_path):
-    """A surface that is closed and no hull's: a wrong answer is seen as one, and nothing breaks."""
+def test_wrong_hull_faces_do_not_crash(tmp_path):
+    """A closed surface that is not the hull gives a comparison of results and no crash."""
     rng = np.random.default_rng(5)
     points = naive.unit_vectors(rng, 60)
     shape = gk.ConvexHull(points)
@@ -489,5 +493,5 @@ def test_hulls_with_made_up_faces_do_no_harm(tmp_path):
             document["a"] |= {"dimension": 3, "defect": 0.0, "angles": hull.angles.tolist()}
             document["a"]["faces"] = shuffled[shape.faces].tolist()
 
-        found = run(altered(result, tmp_path / "case.json", change))
-        assert found.sameness in Sameness
+        rerun = run(altered(result, tmp_path / "case.json", change))
+        assert rerun.sameness in Sameness

@@ -1,4 +1,4 @@
-"""Real robots from the package example-robot-data, and pinocchio's view of them."""
+"""Real robots from the package example-robot-data and their pinocchio models."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def robot(name, geometry="bodies"):
 
 
 def some(robot, n, seed=0):
-    """Return n configurations within the limits, or within 3 where there are none."""
+    """Return n random configurations within the joint limits, clipped to [-3, 3]."""
     low, high = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
     return np.random.default_rng(seed).uniform(low, high, (n, robot.dof))
 
 
 class Twin:
-    """The same robot in pinocchio, whose joints that mimic are free: they are set from those they follow."""
+    """The pinocchio model of a robot. Its mimic joints are independent, so they are set from the joints they follow."""
 
     def __init__(self, path, robot):
         self.robot = robot
@@ -56,7 +56,7 @@ class Twin:
         return mimic.multiplier * self.value(mimic.joint, q) + mimic.offset
 
     def numbers(self, q):
-        """Return q in pinocchio's numbers."""
+        """Return q in pinocchio's configuration coordinates."""
         out = pinocchio.neutral(self.model)
         for k in range(1, self.model.njoints):
             joint = self.model.joints[k]
@@ -82,16 +82,22 @@ def twin(name):
 
 
 def hulls_of(name, srdf=None):
-    """Return pinocchio's collision geometry with each mesh made its hull, and the link of each; all pairs are on."""
-    other = twin(name)
+    """Return pinocchio's collision geometry with meshes replaced by their hulls, and the link of each geometry.
+
+    All collision pairs are active, except those that an SRDF disables.
+    """
+    reference = twin(name)
     shapes = pinocchio.buildGeomFromUrdf(
-        other.model, str(SHARE / URDFS[name]), pinocchio.GeometryType.COLLISION, package_dirs=[str(SHARE.parents[1])]
+        reference.model,
+        str(SHARE / URDFS[name]),
+        pinocchio.GeometryType.COLLISION,
+        package_dirs=[str(SHARE.parents[1])],
     )
-    for each in shapes.geometryObjects:
-        if isinstance(each.geometry, coal.BVHModelBase):
-            each.geometry.buildConvexHull(True, "Qt")
-            each.geometry = each.geometry.convex
+    for item in shapes.geometryObjects:
+        if isinstance(item.geometry, coal.BVHModelBase):
+            item.geometry.buildConvexHull(True, "Qt")
+            item.geometry = item.geometry.convex
     shapes.addAllCollisionPairs()
     if srdf:
-        pinocchio.removeCollisionPairs(other.model, shapes, str(srdf))
-    return shapes, [other.model.frames[each.parentFrame].name for each in shapes.geometryObjects]
+        pinocchio.removeCollisionPairs(reference.model, shapes, str(srdf))
+    return shapes, [reference.model.frames[item.parentFrame].name for item in shapes.geometryObjects]

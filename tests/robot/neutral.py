@@ -1,8 +1,8 @@
-"""Every URDF of example-robot-data where all joints are 0: what collides there, and why; neutral.json has it.
+"""Collisions of every URDF of example-robot-data with all joints at 0, and their causes, as stored in neutral.json.
 
-``python tests/robot/neutral.py`` writes that file anew. A pair is listed under "shapes overlap" where pinocchio and
-coal find that the triangles and primitives of the file itself meet, under "hulls overlap" where only the hulls do that
-stand for the connected bodies of a mesh.
+``python tests/robot/neutral.py`` rewrites that file. A pair is listed under "shapes overlap" if pinocchio and coal
+report that the triangles and primitives of the file itself intersect. It is listed under "hulls overlap" if only the
+convex hulls of the connected components of a mesh intersect.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ NAMES = sorted(str(file.relative_to(SHARE)) for file in SHARE.rglob("*.urdf"))
 
 
 def raw_pairs(file, robot):
-    """Return which pairs of links coal finds to meet, triangles against triangles, among those that robot checks."""
+    """Return the pairs of links whose original geometry collides by coal, among the pairs that ``robot`` checks."""
     twin = Twin(file, robot)
     shapes = pinocchio.buildGeomFromUrdf(
         twin.model, str(file), pinocchio.GeometryType.COLLISION, package_dirs=[str(SHARE), str(SHARE.parents[1])]
     )
-    links = [twin.model.frames[each.parentFrame].name for each in shapes.geometryObjects]
+    links = [twin.model.frames[item.parentFrame].name for item in shapes.geometryObjects]
     checked = {frozenset((robot.links[a], robot.links[b])) for a, b in robot.pairs.tolist()}
     shapes.addAllCollisionPairs()
     pairs = [(pair.first, pair.second) for pair in shapes.collisionPairs]
     shapes.removeAllCollisionPairs()
-    asked = [pair for pair in pairs if frozenset((links[pair[0]], links[pair[1]])) in checked]
-    for pair in asked:
+    candidates = [pair for pair in pairs if frozenset((links[pair[0]], links[pair[1]])) in checked]
+    for pair in candidates:
         shapes.addCollisionPair(pinocchio.CollisionPair(*pair))
     data = pinocchio.GeometryData(shapes)
     pinocchio.updateGeometryPlacements(twin.model, twin.data, shapes, data, twin.numbers(np.zeros(robot.dof)))
-    found = set()
-    for k, (a, b) in enumerate(asked):
+    colliding = set()
+    for k, (a, b) in enumerate(candidates):
         if pinocchio.computeCollision(shapes, data, k):
-            found.add(frozenset((links[a], links[b])))
-    return found
+            colliding.add(frozenset((links[a], links[b])))
+    return colliding
 
 
 def loaded(name):
@@ -52,12 +52,12 @@ def loaded(name):
 
 
 def hits(robot):
-    """Return the pairs of links that collide where all joints are 0."""
-    return {frozenset(each.pair) for each in Checker(robot).collisions(np.zeros(robot.dof))}
+    """Return the pairs of links that collide with all joints at 0."""
+    return {frozenset(hit.pair) for hit in Checker(robot).collisions(np.zeros(robot.dof))}
 
 
-def answer(name):
-    """Return what the file should have about one robot."""
+def entry_of(name):
+    """Return the entry of one robot for neutral.json."""
     try:
         robot = loaded(name)
     except Gjk3dError as reason:
@@ -69,14 +69,14 @@ def answer(name):
     raw = raw_pairs(SHARE / name, robot)
     assert raw <= ours, (name, raw - ours)
     order = {link: k for k, link in enumerate(robot.links)}
-    told = {"shapes overlap": ours & raw, "hulls overlap": ours - raw}
-    return {why: sorted(sorted(pair, key=order.get) for pair in pairs) for why, pairs in told.items() if pairs}
+    overlaps = {"shapes overlap": ours & raw, "hulls overlap": ours - raw}
+    return {why: sorted(sorted(pair, key=order.get) for pair in pairs) for why, pairs in overlaps.items() if pairs}
 
 
 if __name__ == "__main__":
-    answers = {}
+    entries = {}
     for name in NAMES:
-        answers[name] = answer(name)
-        print(name, {k: v if isinstance(v, str) else len(v) for k, v in answers[name].items()}, flush=True)
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in answers.items())
+        entries[name] = entry_of(name)
+        print(name, {k: v if isinstance(v, str) else len(v) for k, v in entries[name].items()}, flush=True)
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())
     FILE.write_text(f"{{\n{lines}\n}}\n")

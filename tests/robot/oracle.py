@@ -1,6 +1,7 @@
-"""Robots against pinocchio and coal with hulls for meshes: ``python tests/robot/oracle.py`` asks 2000 times each.
+"""Compare robots with pinocchio and coal on convex hulls: ``python tests/robot/oracle.py``.
 
-What is compared is the sign of coal's signed distance, not its boolean: as pinocchio calls it that misses overlaps.
+The script checks 2000 configurations per robot by default. It compares the sign of coal's signed distance, because
+coal's boolean result misses overlaps when pinocchio calls it.
 """
 
 from __future__ import annotations
@@ -18,27 +19,28 @@ import gjk3d as gk
 from gjk3d.robot import Checker, Robot, allow_by_sampling
 
 ROBOTS = ("panda", "ur5", "talos", "tiago")
-CLOSE = 1e-7  #: metres: what signed distances may differ by, as may the signs of smaller ones
+CLOSE = 1e-7  #: tolerance of signed distances in metres; signs of smaller distances may differ
 
 
 @cache
 def made(name: str, geometry: str = "hull") -> Robot:
-    """The robot with the pairs of its SRDF; Tiago Pro has none, and gets its pairs by sampling."""
-    one = Robot.from_urdf(SHARE / URDFS[name], SRDFS.get(name) and SHARE / SRDFS[name], geometry=geometry)
+    """Return the robot with the allowed pairs of its SRDF. Tiago Pro has no SRDF, so its pairs come from sampling."""
+    robot = Robot.from_urdf(SHARE / URDFS[name], SRDFS.get(name) and SHARE / SRDFS[name], geometry=geometry)
     if name not in SRDFS:
-        one.allowed = allow_by_sampling(one, 500, prove=0) if geometry == "hull" else made(name).allowed
-    return one
+        robot.allowed = allow_by_sampling(robot, 500, prove=0) if geometry == "hull" else made(name).allowed
+    return robot
 
 
 class Oracle:
-    """Pinocchio's and coal's signed distance of each pair of geometries that the robot checks."""
+    """Signed distances by pinocchio and coal of every pair of geometries that the robot checks."""
 
     def __init__(self, name: str) -> None:
         self.robot, self.twin = made(name), twin(name)
         self.shapes, links = hulls_of(name)
         checked = {frozenset((self.robot.links[a], self.robot.links[b])) for a, b in self.robot.pairs.tolist()}
         self.names = []
-        pairs = [(pair.first, pair.second) for pair in self.shapes.collisionPairs]  # its elements are views
+        # a copy, since the elements are views
+        pairs = [(pair.first, pair.second) for pair in self.shapes.collisionPairs]
         self.shapes.removeAllCollisionPairs()
         for first, second in pairs:
             names = frozenset((links[first], links[second]))
@@ -54,18 +56,18 @@ class Oracle:
         self.place = np.array([place[names] for names in self.names])
 
     def distances(self, q: np.ndarray) -> tuple[np.ndarray, list]:
-        """Signed distance of each pair of links, and coal's answer for each pair of geometries."""
-        other = self.twin
-        pinocchio.computeDistances(other.model, other.data, self.shapes, self.data, other.numbers(q))
-        answers = self.data.distanceResults
+        """Return the signed distance of each pair of links and coal's result for each pair of geometries."""
+        reference = self.twin
+        pinocchio.computeDistances(reference.model, reference.data, self.shapes, self.data, reference.numbers(q))
+        results = self.data.distanceResults
         out = np.full(len(self.distinct), np.inf)
-        np.minimum.at(out, self.place, [answer.min_distance for answer in answers])
-        return out, answers
+        np.minimum.at(out, self.place, [item.min_distance for item in results])
+        return out, results
 
-    def settled(self, q: np.ndarray, distances: np.ndarray, answers: list) -> np.ndarray:
-        """The distances with overlaps as gjk3d has them, each proven in rational arithmetic.
+    def settled(self, q: np.ndarray, distances: np.ndarray, results: list) -> np.ndarray:
+        """Return the distances with those of overlaps computed by gjk3d and verified in rational arithmetic.
 
-        Coal's depth is -1.8e308 or several times too large for some pairs, depending on what it was asked before.
+        Coal's depth is -1.8e308 or several times too large for some pairs, depending on its previous queries.
         """
         poses = self.robot.link_poses(q)
         out = np.full(len(self.distinct), np.inf)
@@ -76,37 +78,37 @@ class Oracle:
                 out[k] = distances[k]
                 continue
             a, b = (bodies[number[name]] for name in sorted(names))
-            for one in a:
-                for other in b:
-                    placed = one.shape, other.shape, poses[one.link] @ one.pose, poses[other.link] @ other.pose
-                    found = gk.signed_distance(*placed)
-                    assert gk.verify(found, *placed)
-                    assert found.upper - found.lower < CLOSE
-                    out[k] = min(out[k], found.distance)
+            for first in a:
+                for second in b:
+                    placed = first.shape, second.shape, poses[first.link] @ first.pose, poses[second.link] @ second.pose
+                    exact = gk.signed_distance(*placed)
+                    assert gk.verify(exact, *placed)
+                    assert exact.upper - exact.lower < CLOSE
+                    out[k] = min(out[k], exact.distance)
         return out
 
 
 class Count(NamedTuple):
-    """What a comparison saw: configurations, free ones, ones whose nearest pair is unique, ones where coal erred."""
+    """Numbers of configurations: compared, free, with a unique nearest pair, and with a wrong depth from coal."""
 
     asked: int
     free: int
     unique: int
     settled: int
-    worst: float  #: largest difference of signed distances, metres
+    worst: float  #: largest difference of signed distances in metres
 
 
 def compare(name: str, count: int, seed: int = 0) -> Count:
-    """Assert that a checker and the oracle agree on that many configurations."""
+    """Assert that a checker and the oracle agree on ``count`` random configurations."""
     oracle = Oracle(name)
     checker, q = Checker(oracle.robot), some(oracle.robot, count, seed)
     free, nearest = checker.free(q), checker.clearance(q)
     unique, settled, worst = 0, 0, 0.0
     for k in range(count):
-        distances, answers = oracle.distances(q[k])
+        distances, results = oracle.distances(q[k])
         least = distances.min()
         if abs(nearest.distance[k] - least) > CLOSE and least < 0.0:
-            distances = oracle.settled(q[k], distances, answers)
+            distances = oracle.settled(q[k], distances, results)
             least = distances.min()
             settled += 1
         about = f"{name}, configuration {k} of seed {seed}"
@@ -119,10 +121,10 @@ def compare(name: str, count: int, seed: int = 0) -> Count:
         if second - first > 10.0 * CLOSE:
             unique += 1
             assert frozenset(nearest.pair[k]) == oracle.distinct[distances.argmin()], about
-        found = {frozenset(each.pair): each.distance for each in checker.collisions(q[k])}
+        overlaps = {frozenset(overlap.pair): overlap.distance for overlap in checker.collisions(q[k])}
         sure = {names for names, d in zip(oracle.distinct, distances, strict=True) if d < -CLOSE}
-        assert sure <= set(found), about
-        assert all(distances[oracle.distinct.index(names)] <= CLOSE for names in found), about
+        assert sure <= set(overlaps), about
+        assert all(distances[oracle.distinct.index(names)] <= CLOSE for names in overlaps), about
         hit = checker.hit(q[k])
         assert (hit is None) == free[k], about
         if hit is not None:
@@ -130,13 +132,13 @@ def compare(name: str, count: int, seed: int = 0) -> Count:
     return Count(count, int(free.sum()), unique, settled, worst)
 
 
-def main(given: list[str] | None = None) -> None:
-    """Print one line a robot."""
+def main(argv: list[str] | None = None) -> None:
+    """Print one line per robot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--robots", nargs="+", choices=ROBOTS, default=list(ROBOTS))
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(argv)
     for name in arguments.robots:
         start = time.perf_counter()
         count = compare(name, arguments.count, arguments.seed)

@@ -1,4 +1,4 @@
-"""Cells from robot files, models and MoveIt's .scene files."""
+"""Cells loaded from robot files, models and MoveIt scene files."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ cone
 """
 
 
-def written(tmp_path, text, name="cell.scene"):
+def write_file(tmp_path, text, name="cell.scene"):
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     return file
 
 
-def test_links_of_a_robot_file_are_objects(tmp_path):
-    cell = gk.robot.load_cell(written(tmp_path, TABLE, "cell.urdf"))
+def test_links_of_robot_file_become_objects(tmp_path):
+    cell = gk.robot.load_cell(write_file(tmp_path, TABLE, "cell.urdf"))
     assert list(cell) == ["table", "vase"]
     assert (cell.shape("table"), cell.shape("vase")) == (gk.Box((1, 0.5, 0.1)), gk.Cylinder(0.1, 0.3))
     assert cell.pose("vase")[:3, 3].tolist() == [0.2, 0.0, 0.7]
@@ -97,8 +97,8 @@ def test_models_are_scaled_to_metres_and_names_are_unique():
     assert checker.objects == ("nut", "nut (2)")
 
 
-def test_objects_of_moveit(tmp_path):
-    cell = gk.robot.load_cell(written(tmp_path, NEW))
+def test_moveit_scene_is_loaded(tmp_path):
+    cell = gk.robot.load_cell(write_file(tmp_path, NEW))
     assert list(cell) == ["Box_0", "can"]
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = Rotation.from_euler("z", 90, degrees=True).as_matrix(), (1, 2, 3)
@@ -109,10 +109,10 @@ def test_objects_of_moveit(tmp_path):
     assert np.allclose(low, [0.75, 1.75, 2.75])
     assert np.allclose(high, [1.25, 2.75, 3.25])
     assert (cell.shape("can"), cell.pose("can")[2, 3]) == (gk.Cylinder(0.1, 0.4), 1.0)
-    old = gk.robot.load_cell(written(tmp_path, OLD, "old.scene"))
+    old = gk.robot.load_cell(write_file(tmp_path, OLD, "old.scene"))
     assert (list(old), old.shape("tip")) == (["tetrahedron", "tip"], gk.Cone(0.1, 0.4))
     assert gk.collide(old.shape("tetrahedron"), gk.Point((0.1, 0.1, 2.1)), old.pose("tetrahedron"))
-    assert list(gk.robot.load_cell(written(tmp_path, "empty\n.\n"))) == []
+    assert list(gk.robot.load_cell(write_file(tmp_path, "empty\n.\n"))) == []
 
 
 @pytest.mark.parametrize(
@@ -127,20 +127,20 @@ def test_objects_of_moveit(tmp_path):
         (("0\n.\n", ""), "is truncated, since it ends before .* Save the scene again"),
     ],
 )
-def test_malformed_scenes_are_refused_with_their_line(tmp_path, change, text):
+def test_malformed_scenes_raise_with_line_number(tmp_path, change, text):
     assert change[0] in NEW
     with pytest.raises(ParseError, match=text):
-        gk.robot.load_cell(written(tmp_path, NEW.replace(*change)))
+        gk.robot.load_cell(write_file(tmp_path, NEW.replace(*change)))
 
 
-def test_meshes_with_more_rows_than_lines_are_refused(tmp_path):
+def test_mesh_with_invalid_counts_or_indices_raises(tmp_path):
     with pytest.raises(ParseError, match=r"rows with a vertex is 4e\+12, but the file has only \d+ lines"):
-        gk.robot.load_cell(written(tmp_path, OLD.replace("4 4\n", "4000000000000 4\n")))
+        gk.robot.load_cell(write_file(tmp_path, OLD.replace("4 4\n", "4000000000000 4\n")))
     with pytest.raises(ParseError, match="a triangle refers to vertex 9, expected 0 to 3"):
-        gk.robot.load_cell(written(tmp_path, OLD.replace("1 2 3\n", "1 2 9\n")))
+        gk.robot.load_cell(write_file(tmp_path, OLD.replace("1 2 3\n", "1 2 9\n")))
 
 
-def test_other_files_are_refused_with_a_cure(tmp_path):
+def test_unsupported_files_raise_with_remedy(tmp_path):
     with pytest.raises(FileError, match=r"is an SDF file.*Convert it to URDF"):
         gk.robot.load_cell(tmp_path / "room.sdf")
     with pytest.raises(FileError, match=r"unknown extension '\.xyz'\. Use one of \.urdf"):
@@ -150,4 +150,4 @@ def test_other_files_are_refused_with_a_cure(tmp_path):
     with pytest.raises(FileError):
         gk.robot.load_cell(tmp_path / "missing.scene")
     with pytest.raises(ParseError, match="lacks collision geometry"):
-        gk.robot.load_cell(written(tmp_path, '<robot name="r"><link name="a"/></robot>', "r.urdf"))
+        gk.robot.load_cell(write_file(tmp_path, '<robot name="r"><link name="a"/></robot>', "r.urdf"))

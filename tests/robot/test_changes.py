@@ -1,4 +1,4 @@
-"""Whatever of a checker or its robot can be changed counts from the next question on, or cannot be changed."""
+"""Changes of a checker or its robot take effect at the next query, or are rejected."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import threading
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
 
-FOLDED = [0.0, 3.14]  #: of `Robot.example`: hand in post, beyond the elbow's limit
+FOLDED = [0.0, 3.14]  #: for `Robot.example`: the hand overlaps the post, and the elbow exceeds its limit
 
 
 def at(x, y, z):
@@ -25,17 +25,17 @@ def at(x, y, z):
 
 
 def long_hand():
-    """Return the example robot with a hand that meets the post."""
+    """Return the example robot with a hand that is long enough to collide with the post."""
     return Robot.example().with_geometry("hand", [(gk.Box((1.0, 0.1, 0.8)), at(0.5, 0.0, 0.0))])
 
 
-def answers(checker):
-    """Return what every kind of question says of one configuration: whether hand and post are checked."""
+def pair_checked(checker):
+    """Return the set of results of all queries at `FOLDED`: whether hand and post are checked."""
     q = np.array(FOLDED)
     return {
         checker.hit(q) == ("post", "hand"),
         not checker.free(q),
-        not checker.free(q),  # prepared by the one before
+        not checker.free(q),  # uses the preparation of the previous query
         not checker.free([q])[0],
         bool(checker.collisions(q)),
         checker.clearance(q).distance < 0.0,
@@ -48,79 +48,79 @@ def answers(checker):
     }
 
 
-def test_pairs_of_the_robot_count_at_the_next_question():
+def test_robot_pairs_apply_at_next_query():
     robot = long_hand()
-    checker, other = Checker(robot), Checker(robot)
+    checker, second = Checker(robot), Checker(robot)
     twin = checker.copy()
-    every = [checker, other, twin, copy.copy(checker), pickle.loads(pickle.dumps(checker))]
-    for each in every:
-        assert answers(each) == {True}
+    checkers = [checker, second, twin, copy.copy(checker), pickle.loads(pickle.dumps(checker))]
+    for item in checkers:
+        assert pair_checked(item) == {True}
     robot.allowed.allow("hand", "post")
-    for each in every[:-1]:
-        assert answers(each) == {False}
-    assert answers(every[-1]) == {True}  # it has a robot of its own
-    every[-1].robot.allowed.allow("hand", "post")
-    assert answers(every[-1]) == {False}
+    for item in checkers[:-1]:
+        assert pair_checked(item) == {False}
+    assert pair_checked(checkers[-1]) == {True}  # the unpickled checker has its own robot
+    checkers[-1].robot.allowed.allow("hand", "post")
+    assert pair_checked(checkers[-1]) == {False}
     robot.allowed.forbid("hand", "post")
-    assert answers(checker) == answers(twin) == {True}
+    assert pair_checked(checker) == pair_checked(twin) == {True}
     robot.allowed.allow("hand", "post", "seen")
-    assert answers(checker) == {False}
+    assert pair_checked(checker) == {False}
     assert robot.allowed.forbid_reason("seen") == 1
-    assert answers(checker) == {True}
+    assert pair_checked(checker) == {True}
     robot.allowed = [("post", "hand"), ("post", "beam"), ("beam", "hand")]
-    assert answers(checker) == answers(twin) == {False}
-    robot.allowed.forbid("post", "hand")  # of the pairs that were set
-    assert answers(checker) == {True}
+    assert pair_checked(checker) == pair_checked(twin) == {False}
+    robot.allowed.forbid("post", "hand")  # one of the pairs set above
+    assert pair_checked(checker) == {True}
     robot.allowed = gk.robot.AllowedPairs(robot.links, [("post", "hand", "user")])
     assert {checker.hit(FOLDED), checker.hit([0.0, 0.0])} <= {("post", "beam"), ("beam", "hand")}
 
 
-def test_a_copy_of_a_robot_has_pairs_of_its_own():
+def test_copied_robot_has_its_own_pairs():
     robot = long_hand()
     checker, moved = Checker(robot), Checker(robot.at(at(1.0, 0.0, 0.0)))
     moved.robot.allowed.allow("post", "hand")
-    assert answers(moved) == {False}
-    assert answers(checker) == {True}
-    assert answers(Checker(copy.deepcopy(robot))) == {True}
+    assert pair_checked(moved) == {False}
+    assert pair_checked(checker) == {True}
+    assert pair_checked(Checker(copy.deepcopy(robot))) == {True}
 
 
-def test_a_checker_says_more_than_its_robot():
+def test_checker_pairs_override_robot_pairs():
     robot = long_hand()
     checker = Checker(robot)
     twin = checker.copy()
     checker.allow("hand", "post")
-    assert answers(checker) == {False}
-    assert answers(twin) == {True}
-    robot.allowed.forbid("post", "hand")  # what a checker says of its own holds
-    assert answers(checker) == {False}
-    assert answers(checker.with_robot(robot.at(at(1, 0, 0)))) == {False}
-    assert answers(pickle.loads(pickle.dumps(checker))) == {False}
+    assert pair_checked(checker) == {False}
+    assert pair_checked(twin) == {True}
+    robot.allowed.forbid("post", "hand")  # the setting of the checker takes precedence
+    assert pair_checked(checker) == {False}
+    assert pair_checked(checker.with_robot(robot.at(at(1, 0, 0)))) == {False}
+    assert pair_checked(pickle.loads(pickle.dumps(checker))) == {False}
     checker.forbid("post", "hand")
     robot.allowed.allow("post", "hand")
-    assert answers(checker) == {True}
-    assert answers(twin) == {False}
-    checker.forbid("beam", "hand")  # neighbours, as a user says
-    assert ("beam", "hand") in {each.pair for each in checker.collisions([0.0, 0.0])}
+    assert pair_checked(checker) == {True}
+    assert pair_checked(twin) == {False}
+    checker.forbid("beam", "hand")  # overrides the default for neighbours
+    assert ("beam", "hand") in {hit.pair for hit in checker.collisions([0.0, 0.0])}
 
 
-def test_objects_may_touch_from_now_on():
+def test_allow_and_forbid_apply_to_objects():
     checker = Checker(long_hand(), {"wall": (gk.Box((0.1, 2.0, 2.0)), at(2.0, 0.0, 0.0))})
     checker.attach("cup", gk.Sphere(0.2), "hand", at(1.0, 0.0, 0.0))
     q = [0.0, 0.0]
     checker.set_margin("cup", "wall", 0.01)
     pairs = [("hand", "wall"), ("cup", "wall")]
-    assert sorted(each.pair for each in checker.collisions(q)) == sorted(pairs)
+    assert sorted(hit.pair for hit in checker.collisions(q)) == sorted(pairs)
     checker.allow("wall", "hand")
-    assert [each.pair for each in checker.collisions(q)] == [("cup", "wall")]
+    assert [hit.pair for hit in checker.collisions(q)] == [("cup", "wall")]
     checker.allow("wall", "cup")
     assert checker.free(q)
     checker.forbid("cup", "wall")
     assert checker.hit(q) == ("cup", "wall")
-    checker.move("wall", at(2.0 + 0.05 + 0.205, 0.0, 0.0))  # the margin is still what was said
+    checker.move("wall", at(2.0 + 0.05 + 0.205, 0.0, 0.0))  # the margin of the pair persists
     assert checker.hit(q) == ("cup", "wall")
     checker.allow("cup", "wall")
     checker.remove("wall")
-    checker.add("wall", gk.Box((0.1, 2.0, 2.0)), at(2.0, 0.0, 0.0))  # another one
+    checker.add("wall", gk.Box((0.1, 2.0, 2.0)), at(2.0, 0.0, 0.0))  # a new object of the same name
     assert checker.hit(q) is not None
     for a, b in (("cup", "nobody"), ("cup", "cup"), ("nobody", "hand")):
         with pytest.raises(RobotError, match=b if a == "cup" else a):
@@ -129,7 +129,7 @@ def test_objects_may_touch_from_now_on():
             checker.forbid(a, b)
 
 
-def test_margins_padding_and_objects_count_at_the_next_question():
+def test_margins_padding_objects_apply_at_next_query():
     checker = Checker(Robot.example())
     wall = gk.Box((0.1, 2.0, 2.0))
     q = np.zeros(2)
@@ -139,7 +139,7 @@ def test_margins_padding_and_objects_count_at_the_next_question():
         (lambda: checker.set_padding("hand", 0.0), True),
         (lambda: checker.set_margin("hand", "wall", 0.3), False),
         (lambda: checker.set_margin("hand", "wall", 0.0), True),
-        (lambda: setattr(checker, "margin", 0.25), True),  # what was said of the pair holds
+        (lambda: setattr(checker, "margin", 0.25), True),  # the margin of the pair takes precedence
         (lambda: checker.set_margin("hand", None, 0.3), False),
         (lambda: checker.remove("wall"), True),
         (lambda: checker.attach("stick", gk.Box((0.5, 0.05, 0.05)), "hand", at(0.75, 0.0, 0.0)), True),
@@ -150,20 +150,20 @@ def test_margins_padding_and_objects_count_at_the_next_question():
     for change, free in changes:
         change()
         for _ in range(2):
-            told = {
+            results = {
                 checker.free(q), bool(checker.free(q[None])[0]), checker.hit(q) is None, bool(checker.valid(q)),
                 checker.motion_free(q, q).free, checker.motion_free(q, q, certify=True).free,
             }  # fmt: skip
-            assert told == {free}
+            assert results == {free}
 
 
-def test_what_was_handed_over_is_a_checkers_own():
-    """Arrays, mappings and scenes are taken as they are; what a checker returns is nobody else's."""
+def test_checker_copies_inputs_and_results():
+    """Later changes of arrays, mappings and scenes, or of returned values, do not change the checker."""
     pose, scene = at(1.75, 0.0, 0.0), gk.Scene()
     scene.add("wall", gk.Box((0.1, 2.0, 2.0)), pose)
     around = {"wall": (gk.Box((0.1, 2.0, 2.0)), pose)}
-    for given in (scene, around):
-        checker = Checker(Robot.example(), given)
+    for surroundings in (scene, around):
+        checker = Checker(Robot.example(), surroundings)
         before = checker.clearance([0.0, 0.0]).distance
         checker.pose("wall")[0, 3] = 0.0
         checker.attached["x"] = "hand"
@@ -179,7 +179,7 @@ def test_what_was_handed_over_is_a_checkers_own():
     assert checker.free([0.0, 0.0])
 
 
-def test_what_cannot_change_says_so():
+def test_read_only_attributes_raise():
     checker = Checker(Robot.example())
     with pytest.raises(AttributeError):
         checker.robot = Robot.example()
@@ -189,8 +189,8 @@ def test_what_cannot_change_says_so():
         checker.robot.bodies[0].pose[0, 3] = 0.0
 
 
-def test_checkers_are_let_go():
-    """Pairs do not hold the checkers that go by them, and are pickled and copied without them."""
+def test_checkers_are_garbage_collected():
+    """Allowed pairs do not keep their checkers alive, and are pickled and copied without them."""
     robot = long_hand()
     for _ in range(20):
         Checker(robot).free(FOLDED)
@@ -200,35 +200,35 @@ def test_checkers_are_let_go():
     assert pickle.loads(pickle.dumps(robot.allowed)) == robot.allowed == copy.deepcopy(robot.allowed)
 
 
-def test_pairs_change_while_threads_ask():
-    """Each answer is about the pairs before or after, and none is of what was made for the other."""
+def test_pairs_change_during_threaded_queries():
+    """Each result is that of the pairs before or after a change."""
     robot = long_hand()
     checker, stop, faults = Checker(robot), threading.Event(), []
 
-    def ask():
+    def run_queries():
         while not stop.is_set():
             hit = checker.hit(FOLDED)
             if hit not in (None, ("post", "hand")):
                 faults.append(hit)
 
-    threads = [threading.Thread(target=ask) for _ in range(3)]
+    threads = [threading.Thread(target=run_queries) for _ in range(3)]
     for thread in threads:
         thread.start()
-    told = []
+    results = []
     try:
         for k in range(200):
             (robot.allowed.forbid if k % 2 else robot.allowed.allow)("post", "hand")
-            told.append(checker.hit(FOLDED) is None)
+            results.append(checker.hit(FOLDED) is None)
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    assert told == [True, False] * 100
+    assert results == [True, False] * 100
     assert not faults
 
 
 def lifted_cup(table, **options):
-    """A hand above a cup on a table, of which the cup is grasped."""
+    """Return a checker with a hand above a table, a lamp, and a cup on the table that is attached to the hand."""
     robot = Robot.load(
         """<robot name="lift"><link name="base"/><link name="hand"><collision><geometry><box size="0.1 0.1 0.02"/>
         </geometry></collision></link><joint name="z" type="prismatic"><parent link="base"/><child link="hand"/>
@@ -241,7 +241,7 @@ def lifted_cup(table, **options):
 
 
 @pytest.mark.parametrize("table", [gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface())])
-def test_an_obstacle_is_attached_where_it_is_and_may_touch_what_it_touches(table):
+def test_attached_obstacle_keeps_pose_and_touching_pairs(table):
     checker = lifted_cup(table)
     assert (checker.attached, checker.objects) == ({"cup": "hand"}, ("table", "lamp"))
     assert np.abs(checker.pose("cup") - at(0, 0, -0.06)).max() < 1e-15
@@ -250,16 +250,16 @@ def test_an_obstacle_is_attached_where_it_is_and_may_touch_what_it_touches(table
     hit = checker.motion_free([0.11], [1.0], certify=True)
     assert hit.pair == ("hand", "lamp")
     checker.move("lamp", at(0.1, 0, 0.28))
-    assert checker.hit([0.4]) == ("cup", "lamp")  # only what it touched before is allowed
+    assert checker.hit([0.4]) == ("cup", "lamp")  # only pairs that touched before are allowed
     checker.detach("cup")
     checker.add("cup", gk.Cylinder(0.03, 0.1), at(0, 0, 0.05))
     assert checker.hit([0.105]) == ("hand", "cup")
 
 
-def test_an_obstacle_that_cannot_be_attached_changes_nothing():
+def test_failed_attach_changes_nothing():
     checker = lifted_cup(gk.Box((1, 1, 1)), touch_links=["lamp"])
     before = checker._settings
-    for given, fragments in (
+    for arguments, fragments in (
         ({"name": "cup", "link": "hand", "q": [0.2]}, ("cup", "hand", "Detach")),
         ({"name": "lamp", "link": "hand"}, ("lamp", "Give q")),
         ({"name": "lamp", "link": "hand", "q": [0.2], "pose": np.eye(4)}, ("lamp", "pose")),
@@ -270,6 +270,6 @@ def test_an_obstacle_that_cannot_be_attached_changes_nothing():
         ({"name": "vase", "link": "hand", "q": [0.2], "shape": gk.Sphere(1)}, ("vase", "Leave out q")),
     ):
         with pytest.raises(RobotError) as caught:
-            checker.attach(**given)
+            checker.attach(**arguments)
         assert_names(caught.value, *fragments)
         assert checker._settings is before

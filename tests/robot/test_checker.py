@@ -1,4 +1,4 @@
-"""The checker against every pair asked by itself, at link poses that are held against pinocchio elsewhere."""
+"""The checker compared with single queries of every pair. Other tests compare the link poses with pinocchio."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot
@@ -48,22 +48,22 @@ def drawn(robot, count, seed=0):
 
 
 def every_pair(robot, q, around):
-    """The least signed distance of each pair of names, from the bodies themselves."""
+    """Return the least signed distance of each pair of names, from single queries of the shapes."""
     links = robot.link_poses(q)
     checked = {tuple(pair) for pair in robot.pairs.tolist()}
     bodies = [(b.link, links[b.link] @ b.pose, b.shape) for b in robot.bodies]
-    found = {}
+    distances = {}
     for k, (i, pose, shape) in enumerate(bodies):
         others = [(robot.links[j], p, s) for j, p, s in bodies[k + 1 :] if (min(i, j), max(i, j)) in checked]
-        for name, other, s in [*others, *((name, p, s) for name, (s, p) in around.items())]:
+        for name, second, s in [*others, *((name, p, s) for name, (s, p) in around.items())]:
             key = frozenset((robot.links[i], name))
-            d = gk.signed_distance(shape, s, pose, other).distance
-            found[key] = min(found.get(key, np.inf), d)
-    return found
+            d = gk.signed_distance(shape, s, pose, second).distance
+            distances[key] = min(distances.get(key, np.inf), d)
+    return distances
 
 
 @pytest.mark.parametrize("around", [{}, AROUND], ids=["itself", "surroundings"])
-def test_agrees_with_every_pair(robot, around):
+def test_checker_agrees_with_single_pairs(robot, around):
     checker = Checker(robot, around)
     q = drawn(robot, 40)
     free, nearest = checker.free(q), checker.clearance(q)
@@ -72,7 +72,7 @@ def test_agrees_with_every_pair(robot, around):
         least = min(truth.values())
         assert free[k] == (least > 0.0)
         assert nearest.distance[k] == pytest.approx(least, abs=1e-9)
-        assert nearest.lower[k] <= least + 1e-9  # the twin's own error, of curved pairs
+        assert nearest.lower[k] <= least + 1e-9  # the error of the reference for curved pairs
         assert least - 1e-9 <= nearest.upper[k]
         assert truth[frozenset(nearest.pair[k])] == pytest.approx(least, abs=1e-9)
         hit = checker.hit(q[k])
@@ -95,29 +95,29 @@ def test_single_stacked_threads_and_order_agree(robot):
     nearest = checker.clearance(q)
     assert np.array_equal(free, nearest.distance > 0)
     assert nearest.distance == pytest.approx(fresh.clearance(q, workers=2).distance, abs=1e-10)
-    one = checker.clearance(q[0])
-    assert one.distance == pytest.approx(nearest.distance[0], abs=1e-10)
-    assert isinstance(one.distance, float)
+    single = checker.clearance(q[0])
+    assert single.distance == pytest.approx(nearest.distance[0], abs=1e-10)
+    assert isinstance(single.distance, float)
 
 
-def test_one_configuration_is_answered_as_in_a_stack(robot):
+def test_single_configuration_equals_stack_of_one(robot):
     checker = Checker(robot, AROUND)
     q = drawn(robot, 40, seed=8)
-    here, there = checker.copy(), checker.copy()  # with what they remember, which answers may depend on to rounding
+    first, second = checker.copy(), checker.copy()  # equal histories, since rounding may depend on them
     for shift in (0.0, 0.3):
-        here.move("ball", at(-0.4 + shift, 0.2, 0.7))
-        there.move("ball", at(-0.4 + shift, 0.2, 0.7))
-        for k, one in enumerate(q):
-            alone, stack = here.clearance(one), there.clearance(q[k : k + 1])
-            assert alone.pair == stack.pair[0]
+        first.move("ball", at(-0.4 + shift, 0.2, 0.7))
+        second.move("ball", at(-0.4 + shift, 0.2, 0.7))
+        for k, row in enumerate(q):
+            single, stack = first.clearance(row), second.clearance(q[k : k + 1])
+            assert single.pair == stack.pair[0]
             for name in ("distance", "lower", "upper", "normal", "point_a", "point_b"):
-                assert np.array_equal(getattr(alone, name), getattr(stack, name)[0]), (shift, k, name)
-            assert here.gradient(one).tolist() == there.gradient(q[k : k + 1])[0].tolist()
-            others = here.collisions(one), there.collisions(q[k : k + 1])[0]
+                assert np.array_equal(getattr(single, name), getattr(stack, name)[0]), (shift, k, name)
+            assert first.gradient(row).tolist() == second.gradient(q[k : k + 1])[0].tolist()
+            others = first.collisions(row), second.collisions(q[k : k + 1])[0]
             assert [(c.pair, c.distance) for c in others[0]] == [(c.pair, c.distance) for c in others[1]]
 
 
-def test_one_motion_is_answered_as_in_a_stack(robot):
+def test_single_motion_equals_row_of_stack(robot):
     checker = Checker(robot, AROUND)
     q = drawn(robot, 60, seed=9)
     first, second = q, np.concatenate([q[1:30], q[:31] + 0.03])
@@ -125,54 +125,57 @@ def test_one_motion_is_answered_as_in_a_stack(robot):
     stack, coarse = checker.motion_free(first, second), checker.motion_free(first, second, resolution=50.0)
     for k in range(len(q)):
         for every, step in ((stack, 0.05), (coarse, 50.0)):
-            one = checker.motion_free(first[k], second[k], resolution=step)
-            assert (one.free, one.status, one.safe) == (every.free[k], every.status[k], every.safe[k])
-            assert one.hit == every.hit[k] or (np.isnan(one.hit) and np.isnan(every.hit[k]))
-            assert (one.pair is None) == (every.pair[k] is None)
+            single = checker.motion_free(first[k], second[k], resolution=step)
+            assert (single.free, single.status, single.safe) == (every.free[k], every.status[k], every.safe[k])
+            assert single.hit == every.hit[k] or (np.isnan(single.hit) and np.isnan(every.hit[k]))
+            assert (single.pair is None) == (every.pair[k] is None)
     assert 5 < stack.free.sum() < 55
-    assert (type(one.free), type(one.safe), type(one.hit)) == (bool, float, float)
+    assert (type(single.free), type(single.safe), type(single.hit)) == (bool, float, float)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_one_configuration_that_is_not_finite_is_refused(bad):
+def test_nonfinite_configurations_raise(bad):
     checker = Checker(Robot.example(), {"ball": (gk.Sphere(0.1), at(1, 1, 1))})
     checker.clearance(np.zeros(2))
     q = np.array([0.0, bad])
-    for ask in (checker.clearance, checker.gradient, checker.free):
+    for query in (checker.clearance, checker.gradient, checker.free):
         with pytest.raises(gk.errors.RobotError, match=rf"\[1\].*{bad}.*'elbow'"):
-            ask(q)
+            query(q)
     for ends in ((q, np.zeros(2)), (np.zeros(2), q)):
         with pytest.raises(gk.errors.RobotError, match=rf"\[1\].*{bad}.*'elbow'"):
             checker.motion_free(*ends)
 
 
-def test_threads_share_a_checker(robot):
+def test_threads_share_checker(robot):
     checker = Checker(robot, AROUND)
     q = drawn(robot, 4000, 9)
     truth = checker.free(q)
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(checker.free, [q] * 12))
-    assert all(np.array_equal(truth, answer) for answer in answers)
+        results = list(pool.map(checker.free, [q] * 12))
+    assert all(np.array_equal(truth, result) for result in results)
     order = checker._cell().memory.order
     assert sorted(order.tolist()) == list(range(len(order)))
     assert np.array_equal(pickle.loads(pickle.dumps(checker)).free(q), truth)
 
 
-def test_what_another_thread_is_writing_is_not_read(robot):
-    """An order half swapped, which lacks a pair, and an axis half written were copied: free where they collide."""
+def test_half_written_memory_is_not_read(robot):
+    """Queries do not copy the order or the axes of pairs while another thread writes them.
+
+    A half-written copy once lacked a pair, so that colliding configurations were reported as free.
+    """
     checker = Checker(robot, AROUND)
     q = drawn(robot, 1000, 10)
     truth, motions = checker.free(q), checker.motion_free(q[:50], q[50:100])
     with checker._cell().memory.lent(1) as memory:
         order, axes = memory.order, memory.axes
-        kept = order.copy(), axes.copy()
-        order[:], axes[:, 1:4] = order[0], 1.0  # the greatest harm, lasting
+        saved = order.copy(), axes.copy()
+        order[:], axes[:, 1:4] = order[0], 1.0  # the worst half-written state
         axes[:, 0] = 1.0
         assert np.array_equal(checker.free(q), truth)
         assert np.array_equal(checker.free(q, workers=2), truth)
         assert np.array_equal(checker.copy().free(q), truth)
         again = checker.motion_free(q[:50], q[50:100])
-        order[:], axes[:] = kept
+        order[:], axes[:] = saved
     assert np.array_equal(again.free, motions.free)
     assert np.array_equal(again.hit, motions.hit, equal_nan=True)
 
@@ -185,8 +188,11 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_checker_is_changed_while_other_threads_ask(robot, what):
-    """Each answer is that of the cell before or after; kernels once got scratch for other tables and wrote beyond."""
+def test_checker_changes_during_threaded_queries(robot, what):
+    """Each result is that of the cell before or after a change.
+
+    Kernels once got scratch arrays of other tables and wrote out of bounds.
+    """
     change, back = CHANGES[what]
     q = drawn(robot, 60, 12)
     checker = Checker(robot, AROUND)
@@ -198,25 +204,25 @@ def test_a_checker_is_changed_while_other_threads_ask(robot, what):
     interval, stop = sys.getswitchinterval(), False
     sys.setswitchinterval(1e-5)
 
-    def ask():
-        found = []
+    def run_queries():
+        flags = []
         while not stop:
-            found += [checker.free(q), checker.motion_free(q[:2], q[2:4], certify=True).free]
-        return found[::2]
+            flags += [checker.free(q), checker.motion_free(q[:2], q[2:4], certify=True).free]
+        return flags[::2]
 
     try:
         with ThreadPoolExecutor(3) as pool:
-            asked = [pool.submit(ask) for _ in range(3)]
+            futures = [pool.submit(run_queries) for _ in range(3)]
             for _ in range(60):
                 change(checker)
                 back(checker)
             stop = True
-            answers = [answer for one in asked for answer in one.result()]
+            results = [free for future in futures for free in future.result()]
     finally:
         stop = True
         sys.setswitchinterval(interval)
-    assert answers
-    assert all(np.array_equal(answer, before) or np.array_equal(answer, after) for answer in answers)
+    assert results
+    assert all(np.array_equal(free, before) or np.array_equal(free, after) for free in results)
     assert np.array_equal(checker.free(q), before)
 
 
@@ -227,19 +233,19 @@ def test_margin(robot):
         assert np.array_equal(Checker(robot, AROUND, margin=margin).free(q), distance > margin)
 
 
-def test_margin_of_a_pair(robot):
+def test_margin_of_pair_takes_precedence(robot):
     q = drawn(robot, 150, 11)
     checker = Checker(robot, AROUND, margin=0.01)
     checker.set_margin("ball", None, 0.06)
     first = robot.links[robot.geometries[-1].link]
     checker.set_margin("post", first, -0.03)
-    other = tuple(robot.links[k] for k in robot.pairs[0])
-    checker.set_margin(*other, 0.1)
+    pair_of_links = tuple(robot.links[k] for k in robot.pairs[0])
+    checker.set_margin(*pair_of_links, 0.1)
 
     def margin(pair):
         if pair == frozenset((first, "post")):
             return -0.03
-        return 0.1 if pair == frozenset(other) else 0.06 if "ball" in pair else 0.01
+        return 0.1 if pair == frozenset(pair_of_links) else 0.06 if "ball" in pair else 0.01
 
     free, plain = checker.free(q), Checker(robot, AROUND, margin=0.01).free(q)
     for k in range(len(q)):
@@ -255,17 +261,17 @@ def test_margin_of_a_pair(robot):
         checker.set_margin("ball", None, np.nan)
 
 
-def test_an_answer_says_in_one_line_what_is_nearest():
+def test_repr_of_clearance_reports_nearest_pair():
     checker, q = Checker(Robot.example(), {"ball": AROUND["ball"]}), np.zeros((40, 2))
-    one, many = checker.clearance(q[0]), checker.clearance(q)
-    between = f"{format_bounds(one.lower, one.upper)} between {one.pair[0]!r} and {one.pair[1]!r}>"
-    assert repr(one) == f"<RobotClearance: {between}"
+    single, many = checker.clearance(q[0]), checker.clearance(q)
+    between = f"{format_bounds(single.lower, single.upper)} between {single.pair[0]!r} and {single.pair[1]!r}>"
+    assert repr(single) == f"<RobotClearance: {between}"
     assert_names(repr(many), "<RobotClearance", " 40 ", "row 1", between)
     assert_names(repr(checker.clearance(q[0], max_distance=1e-3)), "<RobotClearance", "no pair")
     assert_names(repr(checker.clearance(q[:0])), "<RobotClearance", " 0 ")
 
 
-def test_farther_than_asked(robot):
+def test_clearance_beyond_max_distance_is_infinite(robot):
     checker = Checker(robot)
     q = drawn(robot, 50, 7)
     far, near = checker.clearance(q), checker.clearance(q, max_distance=0.05)
@@ -285,12 +291,13 @@ def test_gradient_by_central_differences(robot):
         if len({*map(tuple, up.pair), *map(tuple, down.pair)}) > 1:
             continue  # the nearest pair changes within the step
         numeric = (up.distance - down.distance) / (2 * h)
-        right += np.allclose(slope, numeric, atol=2e-4)  # at edges and corners of polytopes it jumps
+        # the gradient is discontinuous at edges and corners of polytopes, so not every row agrees
+        right += np.allclose(slope, numeric, atol=2e-4)
     assert right >= 8
     assert checker.gradient(q[0]) == pytest.approx(checker.gradient(q)[0], abs=1e-7)
 
 
-def test_objects_that_may_be_touched():
+def test_touching_allows_pair_of_link_and_object():
     robot = Robot.from_urdf(*PANDA)
     floor = {"floor": (gk.Box((4, 4, 0.1)), at(0, 0, -0.05))}
     q = np.zeros(robot.dof)
@@ -299,7 +306,7 @@ def test_objects_that_may_be_touched():
     assert Checker(robot, floor, touching=[("panda_link0", "floor")]).free(q)
 
 
-def test_nothing_to_check():
+def test_robot_without_checked_pairs_is_free():
     robot = Robot.from_urdf(*PANDA)
     for a in robot.links:
         for b in robot.links:

@@ -1,4 +1,4 @@
-"""Collada meshes of robots: their unit, their axes, what is refused, and what pinocchio makes of the same files."""
+"""Collada meshes of robots: units, axes, rejected files, and a comparison with pinocchio."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ TEXT = """<?xml version="1.0" encoding="utf-8"?>
 </library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
 
 
-def written(tmp_path, asset="", move="", name="tetrahedron.dae"):
+def write_dae(tmp_path, asset="", move="", name="tetrahedron.dae"):
     file = tmp_path / name
     file.write_text(TEXT.format(asset=asset, move=move))
     return file
 
 
 @pytest.mark.parametrize("up", ["X_UP", "Y_UP", "Z_UP"])
-def test_metres_and_the_axes_of_the_file(tmp_path, up):
-    mesh = gk.load(written(tmp_path, f'<unit name="cm" meter="0.01"/><up_axis>{up}</up_axis>'))
+def test_unit_and_up_axis_are_applied(tmp_path, up):
+    mesh = gk.load(write_dae(tmp_path, f'<unit name="cm" meter="0.01"/><up_axis>{up}</up_axis>'))
     assert np.allclose(mesh.bounds, [[0, 0, 0], [0.01, 0.02, 0.03]], atol=1e-12)
     assert mesh.unit == "meters"
     assert mesh.volume == pytest.approx(1e-6)
 
 
-def test_nodes_are_placed(tmp_path):
-    mesh = gk.load(written(tmp_path, '<unit meter="0.5"/>', "<translate>4 0 0</translate>", "MOVED.DAE"))
+def test_node_transforms_are_applied(tmp_path):
+    mesh = gk.load(write_dae(tmp_path, '<unit meter="0.5"/>', "<translate>4 0 0</translate>", "MOVED.DAE"))
     assert np.allclose(mesh.bounds, [[2, 0, 0], [2.5, 1, 1.5]], atol=1e-12)
 
 
@@ -55,17 +55,17 @@ def test_nodes_are_placed(tmp_path):
         ('<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"></COLLADA>', "x.dae"),
     ],
 )
-def test_damaged(tmp_path, text, says):
+def test_damaged_files_raise(tmp_path, text, says):
     file = tmp_path / "x.dae"
     file.write_text(text)
     with pytest.raises(ParseError, match=says):
         gk.load(file)
 
 
-def test_without_the_reader(tmp_path, monkeypatch):
+def test_missing_reader_raises_import_error(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'collada.*pip install "gjk3d\[robot\]"'):
-        gk.load(written(tmp_path))
+        gk.load(write_dae(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -73,19 +73,19 @@ def test_without_the_reader(tmp_path, monkeypatch):
     ["borinot_description/urdf/borinot_flying_arm_2.urdf", "hyq_description/robots/hyq_no_sensors.urdf"],
     ids=["y is up", "z is up"],
 )
-def test_the_boxes_that_pinocchio_sees(urdf):
+def test_bounds_agree_with_pinocchio(urdf):
     robot = Robot.from_urdf(SHARE / urdf, geometry="hull")
     model = pinocchio.buildModelFromUrdf(str(SHARE / urdf))
     theirs = {}
-    for each in pinocchio.buildGeomFromUrdf(
+    for item in pinocchio.buildGeomFromUrdf(
         model, str(SHARE / urdf), pinocchio.GeometryType.COLLISION, package_dirs=[str(SHARE.parents[1])]
     ).geometryObjects:
-        each.geometry.computeLocalAABB()
-        box = each.geometry.aabb_local
-        theirs.setdefault(each.meshPath.split("/")[-1], []).append([box.min_, box.max_])
+        item.geometry.computeLocalAABB()
+        box = item.geometry.aabb_local
+        theirs.setdefault(item.meshPath.split("/")[-1], []).append([box.min_, box.max_])
     seen = 0
-    for each in robot.geometries:
-        if each.source is not None and each.source.suffix.lower() == ".dae":
-            assert any(np.allclose(each.hull.bounds, box, atol=1e-5) for box in theirs[each.source.name])
+    for item in robot.geometries:
+        if item.source is not None and item.source.suffix.lower() == ".dae":
+            assert any(np.allclose(item.hull.bounds, box, atol=1e-5) for box in theirs[item.source.name])
             seen += 1
     assert seen >= 3

@@ -1,4 +1,4 @@
-"""One configuration, none, and what is no configuration; copies of checkers, and threads that share one."""
+"""Single, empty and invalid configurations, and copies and threads of a checker."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ import pytest
 import gjk3d as gk
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot, general_pairs
+from tests.robot.test_cell_objects import HELD, SOLIDS
 from tests.robot.test_checker import AROUND, PANDA, UR5, at, drawn
-from tests.robot.test_surroundings import HELD, SOLIDS
 
 
-def test_pickle_deepcopy_and_threads():
+def test_copies_and_threads_agree():
     robot = Robot.from_urdf(*PANDA)
     checker = Checker(robot, {**AROUND, "points": SOLIDS["points"], "floor": SOLIDS["floor"]}, margin=0.02)
     checker.attach("cube", *HELD["cube"][:1], "panda_hand", HELD["cube"][1], ["panda_leftfinger"])
     checker.set_margin("cube", None, 0.0)
     q = drawn(robot, 200, 17)
     truth = checker.free(q)
-    for other in (pickle.loads(pickle.dumps(checker)), copy.deepcopy(checker), copy.copy(checker), checker.copy()):
-        assert np.array_equal(other.free(q), truth)
-        assert other.attached == checker.attached
-        assert np.array_equal(other.free(q, workers=3), truth)
+    for twin in (pickle.loads(pickle.dumps(checker)), copy.deepcopy(checker), copy.copy(checker), checker.copy()):
+        assert np.array_equal(twin.free(q), truth)
+        assert twin.attached == checker.attached
+        assert np.array_equal(twin.free(q, workers=3), truth)
     with ThreadPoolExecutor(4) as pool:
-        assert all(np.array_equal(truth, each) for each in pool.map(checker.free, [q] * 8))
+        assert all(np.array_equal(truth, row) for row in pool.map(checker.free, [q] * 8))
         lists = list(pool.map(checker.collisions, [q[:20]] * 4))
-    assert all([one.pair for each in some for one in each] == [one.pair for each in lists[0] for one in each]
+    assert all([hit.pair for row in some for hit in row] == [hit.pair for row in lists[0] for hit in row]
                for some in lists)  # fmt: skip
 
 
-def test_empty_and_single():
+def test_empty_stacks_and_single_configurations():
     robot = Robot.from_urdf(*UR5, geometry="mesh")
     checker = Checker(robot, {name: SOLIDS[name] for name in ("floor", "rack", "points")})
     none = np.empty((0, robot.dof))
@@ -45,7 +45,7 @@ def test_empty_and_single():
     q = drawn(robot, 3, 40)
     for k in range(3):
         assert checker.free(q[k]) is bool(checker.free(q)[k])
-        assert [one.pair for one in checker.collisions(q[k])] == [one.pair for one in checker.collisions(q)[k]]
+        assert [hit.pair for hit in checker.collisions(q[k])] == [hit.pair for hit in checker.collisions(q)[k]]
         assert checker.clearance(q[k]).distance == pytest.approx(checker.clearance(q).distance[k], abs=1e-10)
         assert len(checker.contacts(q[k])) == len(checker.contacts(q)[k])
     lower, upper = general_pairs.bounds(checker._cell(), q, 0.2)
@@ -56,7 +56,7 @@ def test_empty_and_single():
 
 
 @pytest.mark.parametrize("around", [AROUND, {**AROUND, "floor": SOLIDS["floor"], "points": SOLIDS["points"]}])
-def test_one_configuration_is_answered_like_many(around):
+def test_single_configuration_equals_row_of_stack(around):
     robot = Robot.from_urdf(*PANDA)
     base = [(link, "floor") for link in ("panda_link0", "panda_link1")] if "floor" in around else []
     checker = Checker(robot, around, touching=base)
@@ -89,12 +89,12 @@ def test_one_configuration_is_answered_like_many(around):
     )
     agree()
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: [checker.free(row) for row in q], range(6)))
-    assert all(each == answers[0] for each in answers)
-    assert answers[0] == checker.free(q).tolist()
+        results = list(pool.map(lambda _: [checker.free(row) for row in q], range(6)))
+    assert all(result == results[0] for result in results)
+    assert results[0] == checker.free(q).tolist()
 
 
-def test_no_configuration_is_refused_by_every_question():
+def test_invalid_configurations_raise():
     robot = Robot.from_urdf(*PANDA)
     checker = Checker(robot, {"floor": SOLIDS["floor"], **AROUND})
     checker.free(np.zeros(robot.dof))
@@ -112,10 +112,10 @@ def test_no_configuration_is_refused_by_every_question():
         ([True] * robot.dof, "dtype"),
         (None, "None, expected"),
     ):
-        for ask in (checker.free, checker.hit, checker.clearance, checker.gradient, checker.collisions,
+        for query in (checker.free, checker.hit, checker.clearance, checker.gradient, checker.collisions,
                     checker.contacts):  # fmt: skip
             with pytest.raises(gk.errors.RobotError, match=text):
-                ask(bad)
+                query(bad)
     with pytest.raises(gk.errors.ShapeError, match="workers"):
         checker.free(good, workers=0)
 
@@ -150,7 +150,7 @@ def test_errors(make, text):
     assert checker.objects == tuple(AROUND)
 
 
-def test_ragged_configurations():
+def test_ragged_configurations_raise():
     checker = Checker(Robot.from_urdf(*PANDA))
     for ragged in ([[0.0] * 8, [0.0] * 7], [0.0, [1.0]]):
         with pytest.raises(RobotError, match="ragged"):

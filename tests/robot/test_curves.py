@@ -1,4 +1,4 @@
-"""Curves in Bernstein form: where they are, how fast, and what bounds that, against rational arithmetic."""
+"""Points, speeds and bounds of curves in Bernstein form, compared with rational arithmetic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ curves = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n + 1, 1), elem
 
 
 def exact(controls, t, order=0):
-    """Return a derivative of a curve at a parameter."""
+    """Return the exact derivative of the given order of a curve at t."""
     rows = [Fraction(float(c)) for c in controls]
     factor = 1
     for _ in range(order):
@@ -40,17 +40,17 @@ def exact(controls, t, order=0):
 
 
 @given(curves, st.floats(0, 1))
-def test_where_a_curve_is(controls, t):
-    found = points_on(controls, np.array([t]))[0, 0]
+def test_points_on_curve_are_within_rounding(controls, t):
+    point = points_on(controls, np.array([t]))[0, 0]
     n = len(controls) - 1
     allowed = (4 * n + 3) * 2.0**-53 * np.abs(controls).max() + 1e-300
-    assert abs(Fraction(float(found)) - exact(controls[:, 0], t)) <= Fraction(allowed)
+    assert abs(Fraction(float(point)) - exact(controls[:, 0], t)) <= Fraction(allowed)
     if n == 1:
-        assert found == (1.0 - t) * controls[0, 0] + t * controls[1, 0]
+        assert point == (1.0 - t) * controls[0, 0] + t * controls[1, 0]
 
 
 @given(curves, st.lists(st.floats(0, 1), min_size=1, max_size=4), st.floats(0, 1e-3))
-def test_how_fast_joints_move_at_most(controls, times, loose):
+def test_speed_bounds_contain_exact_rates(controls, times, loose):
     robot = Robot.load(GANTRY)
     joints = np.empty((6, 3))
     curve_speeds(robot._chain, controls, np.array([loose]), joints)
@@ -70,16 +70,16 @@ def test_how_fast_joints_move_at_most(controls, times, loose):
 
 
 @given(curves, st.floats(0, 1))
-def test_joints_are_where_they_are_computed_up_to_their_errors(controls, t):
+def test_error_bounds_contain_exact_joints(controls, t):
     joints = np.empty((6, 3))
     curve_speeds(GANTRY_CHAIN, controls, np.zeros(1), joints)
-    found, true = points_on(controls, np.array([t]))[0, 0], exact(controls[:, 0], t)
-    assert abs(Fraction(float(found)) - true) <= Fraction(joints[3, CART_JOINT] + 1e-300)
-    turn, true = -2.5 * found + 0.3, Fraction(-2.5) * true + Fraction(0.3)
+    point, true = points_on(controls, np.array([t]))[0, 0], exact(controls[:, 0], t)
+    assert abs(Fraction(float(point)) - true) <= Fraction(joints[3, CART_JOINT] + 1e-300)
+    turn, true = -2.5 * point + 0.3, Fraction(-2.5) * true + Fraction(0.3)
     assert abs(Fraction(float(turn)) - true) <= Fraction(joints[2, ARM_JOINT])
 
 
-def test_a_curve_bends_by_what_rounding_of_its_differences_hides():
+def test_bend_bound_includes_rounding_of_differences():
     controls, joints = np.array([[-1e-17], [1.0], [2.0]]), np.empty((6, 3))
     curve_speeds(GANTRY_CHAIN, controls, np.zeros(1), joints)
     bend = abs(exact(controls[:, 0], 0.5, 2))
@@ -88,8 +88,8 @@ def test_a_curve_bends_by_what_rounding_of_its_differences_hides():
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 5, 9])
-def test_a_straight_line_of_any_degree_is_one(degree):
-    """Its speed is that of the line, and it hardly bends."""
+def test_straight_line_of_any_degree_is_tight(degree):
+    """The speed is that of the line, and the bend is zero up to rounding."""
     robot = Robot.load(GANTRY)
     controls = np.linspace(0.3, 1.1, degree + 1)[:, None]
     joints = np.empty((6, 3))
@@ -100,8 +100,8 @@ def test_a_straight_line_of_any_degree_is_one(degree):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_planar_joint_next_to_the_opposite_of_z_slides_no_faster_than_its_bounds(seed):
-    """The axes of its plane are longer than 1 there by rounding; it slides along the longer."""
+def test_planar_joint_near_minus_z_is_within_bounds(seed):
+    """For an axis close to -z rounding makes the axes of the plane longer than 1. The bounds include the longer one."""
     rng = np.random.default_rng(seed)
     robot = Robot.load(
         '<robot name="r"><link name="base"/><link name="plate"/><joint name="j" type="planar">'

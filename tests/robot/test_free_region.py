@@ -1,4 +1,4 @@
-"""Boxes of configurations that are proven free."""
+"""Boxes of configurations that `free_region` proves free."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def at(x, y, z=0.0):
 
 
 def drawn(q, half, rng, count):
-    """Configurations in a box, a half of them at its corners."""
+    """Return random configurations in a box, half of them at its corners."""
     sides = np.concatenate([rng.uniform(-1, 1, (count // 2, len(q))), rng.choice([-1.0, 1.0], (count // 2, len(q)))])
     return q + sides * np.where(np.isfinite(half), half, 3.0)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.02])
-def test_ten_thousand_configurations_of_each_box_are_free(margin, rng):
+def test_sampled_configurations_of_boxes_are_free(margin, rng):
     around = {
         "pole": (gk.Cylinder(0.1, 1.0), at(0.0, 1.2)),
         "mesh": (gk.Mesh(*gk.Box((0.2, 0.3, 0.2)).surface()[:2]), at(-1.2, 0.5)),
@@ -41,7 +41,7 @@ def test_ten_thousand_configurations_of_each_box_are_free(margin, rng):
     assert np.array_equal(checker.free_region(q[0], margin=0.0), checker.free_region(q[:1])[0])
 
 
-def test_boxes_of_an_arm_and_a_cart(rng):
+def test_weights_widen_box_of_panda(rng):
     robot = gk.robot.Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
     checker = gk.robot.Checker(robot, {"shelf": (gk.Box((0.5, 1.2, 0.05)), at(0.75, 0.0, 0.2))})
     q = robot.state("default")
@@ -54,7 +54,7 @@ def test_boxes_of_an_arm_and_a_cart(rng):
     assert checker.free(drawn(q, wide, rng, 2000)).all()
 
 
-def test_no_box_where_a_configuration_is_not_free():
+def test_box_of_colliding_configuration_is_empty():
     checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), at(1.0, 0.0))})
     assert checker.free_region([0.0, 0.0]).tolist() == [0.0, 0.0]
     assert checker.free_region(np.empty((0, 2))).shape == (0, 2)
@@ -63,6 +63,6 @@ def test_no_box_where_a_configuration_is_not_free():
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, np.inf], [-1.0, 1.0]])
-def test_weights_that_are_no_widths(weights):
+def test_invalid_weights_raise(weights):
     with pytest.raises(RobotError, match=r"weights is \[.*expected 2 numbers above 0"):
         gk.robot.Checker(gk.robot.Robot.example()).free_region([0.0, 0.0], weights=weights)

@@ -1,4 +1,4 @@
-"""Bounds of motions, each where one of its terms alone decides: a ball that just reaches a wall is not proven free."""
+"""Bounds of certified motions. In each test a single term of a bound decides whether a motion is proven free."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gjk3d.robot.motion_cover import Bound, Workspace, _curved, _speed_of_guest
 from gjk3d.robot.trajectories import Curves
 
 BALL, WALL = 0.01, 20.0  #: the radius of the ball, the side of the wall
-DEPTH = 1e-3  #: of the ball in the wall at the end of its motion
+DEPTH = 1e-3  #: how deep the ball is in the wall at the end of its motion
 X, Y, Z = (f'<axis xyz="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
 TO_1 = '<limit lower="0" upper="1"/>'
 TURN = 0.25
@@ -54,8 +54,8 @@ def joint(kind, parent, child, more, x=0.0):
     )
 
 
-#: Links and joints, with the place of the wall where a link carries it. Then the degree of the motion, which is its
-#: coefficient times t or t^2. Then the place of the ball at t = 1, and the side of it on which the wall is.
+#: Links and joints, where "WALL" marks the link that carries the wall. Then the degree of the motion, which is its
+#: coefficient times t or t^2. Then the position of the ball at t = 1, and the direction from the ball to the wall.
 MECHANISMS = {
     "slide on a turn": (
         link("base", "WALL") + link("beam") + link("cart", ball())
@@ -81,7 +81,7 @@ MECHANISMS = {
         2, (0.5,), (0.0, 1.0), (0, 1),
     ),
 }  # fmt: skip
-#: The wall slides and turns on a planar joint. The ball is fixed to the base, or to a link behind that of the wall.
+#: A planar joint moves the wall. The ball is fixed to the base, or to a link with a higher number than the plate.
 CARRIED = {
     "before the wall": link("base", ball()) + link("plate", "WALL") + joint("planar", "base", "plate", Z),
     "behind the wall": (
@@ -92,7 +92,7 @@ CARRIED = {
 
 
 def checker_of(links, place, side, carried):
-    """Return a checker with a wall that touches the ball at a place, carried by a link or an obstacle."""
+    """Return a checker with a wall that touches the ball at ``place``. The wall is a link or an obstacle."""
     x, y = np.array(place) + np.array(side) * (0.5 * WALL + BALL - DEPTH)
     wall = collision(f'<box size="{WALL} {WALL} {WALL}"/>', (float(x), float(y))) if carried else ""
     robot = robot_of(links.replace("WALL", wall))
@@ -102,7 +102,7 @@ def checker_of(links, place, side, carried):
 
 @pytest.mark.parametrize("carried", [False, True], ids=["obstacle", "link"])
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_a_ball_that_bends_into_a_wall_at_the_end_of_its_motion_is_not_proven_free(name, carried):
+def test_ball_that_hits_wall_at_end_is_not_proven_free(name, carried):
     links, degree, end, place, side = MECHANISMS[name]
     checker = checker_of(links, place, side, carried)
     powers = np.zeros((degree + 1, 1, len(end)))
@@ -112,7 +112,7 @@ def test_a_ball_that_bends_into_a_wall_at_the_end_of_its_motion_is_not_proven_fr
 
 
 @pytest.mark.parametrize("name", CARRIED)
-def test_a_wall_that_bends_into_a_ball_at_the_end_of_its_motion_is_not_proven_free(name):
+def test_wall_that_hits_ball_at_end_is_not_proven_free(name):
     checker = checker_of(CARRIED[name], (-cos(TURN), sin(TURN)), (0, 1), True)
     end = np.zeros(checker.robot.dof)
     end[:3] = 1.0, 0.0, TURN
@@ -122,9 +122,9 @@ def test_a_wall_that_bends_into_a_ball_at_the_end_of_its_motion_is_not_proven_fr
 
 GAP = 0.01
 MESH = gk.Mesh(*gk.Box((1.0, 1.0, 1.0)).surface())
-#: What holds the gap to the ball: its capsule, GJK, the tree of a body.
+#: Obstacles whose distance to the ball is bounded by the capsule, by GJK and by the tree of a non-convex body.
 OBSTACLES = {"ball": gk.Sphere(0.5), "box": gk.Box((1.0, 1.0, 1.0)), "mesh": MESH}
-#: Joints, the number of q that is uncertain, and how far the ball moves if that changes by 1.
+#: Joints, the index of the coordinate that is uncertain, and how far the ball moves per unit of that coordinate.
 UNCERTAIN = {
     "slide": (joint("prismatic", "base", "cart", X + '<limit lower="-1" upper="1"/>'), 0, 1.0),
     "turn": (joint("continuous", "base", "cart", Z), 0, 1.0),
@@ -139,8 +139,8 @@ UNCERTAIN = {
 
 @pytest.mark.parametrize("obstacle", [*OBSTACLES, "mesh and mesh"])
 @pytest.mark.parametrize("name", UNCERTAIN)
-def test_a_curve_is_proven_up_to_what_its_numbers_may_be_wrong_by(name, obstacle):
-    """What rests on the cart has a gap to an obstacle: to its right, or above it where it turns at a distance of 1."""
+def test_curve_proof_allows_for_coordinate_errors(name, obstacle):
+    """A curve is proven free only if the error of its coordinates moves the ball by less than the gap."""
     joints, number, arm = UNCERTAIN[name]
     turns = "turn" in name
     robot = robot_of(link("base"), link("cart"), joints)
@@ -150,14 +150,14 @@ def test_a_curve_is_proven_up_to_what_its_numbers_may_be_wrong_by(name, obstacle
     for share, proven in ((0.5, True), (1.0 + 1e-3, False)):
         loose = np.zeros((1, robot.dof))
         loose[0, number] = share * GAP / arm
-        found = certified(checker._cell(), Curves(np.zeros((1, 2, robot.dof)), loose), 1e-6, 1)
-        assert (found[0][0] == PROVEN) == proven
+        results = certified(checker._cell(), Curves(np.zeros((1, 2, robot.dof)), loose), 1e-6, 1)
+        assert (results[0][0] == PROVEN) == proven
 
 
 @pytest.mark.parametrize("share", [0.3, 0.45])
 @pytest.mark.parametrize("obstacle", OBSTACLES)
-def test_a_slide_between_two_floats_is_not_proven_past_its_contact(obstacle, share):
-    """The drive turns from 1e9 to the next float. All configurations between are rounded to one of them."""
+def test_slide_between_adjacent_floats_stops_at_contact(obstacle, share):
+    """The motion goes from 1e9 to the next float, so all configurations between are rounded to one of them."""
     limits = '<limit lower="1e9" upper="1000000001"/>'
     robot = robot_of(
         link("base"), link("drive"), joint("revolute", "base", "drive", X + limits), link("cart", ball(0.0, 0.5)),
@@ -165,15 +165,15 @@ def test_a_slide_between_two_floats_is_not_proven_past_its_contact(obstacle, sha
     )  # fmt: skip
     step = np.spacing(1e9)
     checker = Checker(robot, {"obstacle": (OBSTACLES[obstacle], at(1.0 + share * step, 0.0, 0.0))})
-    found = checker.motion_free([1e9], [1e9 + step], certify=True)
-    assert not found.free
-    assert found.safe <= share
+    result = checker.motion_free([1e9], [1e9 + step], certify=True)
+    assert not result.free
+    assert result.safe <= share
 
 
 def far_point(rng):
-    """Return what the proof of its motion takes of a tiny ball far away, its height above a box, and its velocity.
+    """Return the workspace of a proof for a tiny ball far away, its height above a box, and its velocity.
 
-    It turns about the origin, which moves it as fast as its link moves it back, but for a small rest.
+    The joint turns the ball about the origin and slides it back almost as fast, so a small velocity remains.
     """
     x, y = rng.uniform(1e8, 2e8), 0.5 + rng.uniform(0.1, 0.5)
     robot = robot_of(link("base"), link("cart", ball(0.0, 1e-10)), joint("floating", "base", "cart", ""))
@@ -187,30 +187,33 @@ def far_point(rng):
     slide = -turn * x - rng.uniform(0.6, 1.0)
     twist = np.array([[0.0] * 6, [0.0, 0.0, turn, 0.0, slide, 0.0]])
     nearest = np.array([[0.0, 0.0, 0.0, 0.0, -1.0, 0.0, x, y, 0.0, x, 0.5, 0.0]])
-    bodies = SimpleNamespace(pairs=np.array([[pair[1], pair[0], 1]]))  # for the bound of a pair with a body
-    here = Workspace(cell.layout, frames, SimpleNamespace(one=nearest), np.zeros((1, 7)), twist, bodies, False, None)
+    # the bound of a pair with a non-convex body reads this
+    bodies = SimpleNamespace(pairs=np.array([[pair[1], pair[0], 1]]))
+    workspace = Workspace(
+        cell.layout, frames, SimpleNamespace(one=nearest), np.zeros((1, 7)), twist, bodies, False, None
+    )
     velocity = -Fraction(turn) * Fraction(y), Fraction(slide) + Fraction(turn) * Fraction(x)
-    return here, Fraction(y) - Fraction(1, 2), velocity
+    return workspace, Fraction(y) - Fraction(1, 2), velocity
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_point_that_moves_evenly_is_proven_no_farther_than_to_its_contact(seed):
-    """The velocity is the difference of two numbers of 1e8, so that its last digits are rounded away."""
-    here, height, velocity = far_point(np.random.default_rng(seed))
-    a, b = here.layout.pairs[0, :2]
-    _, forth, _ = _curved(here, Bound(0.0, 0.0, 1.0, 0.0, True), a, b, 0.0, 1.0)
+def test_proof_of_uniform_motion_stops_at_contact(seed):
+    """The velocity is the difference of two numbers of size 1e8, so its last digits are lost by rounding."""
+    workspace, height, velocity = far_point(np.random.default_rng(seed))
+    a, b = workspace.layout.pairs[0, :2]
+    _, forth, _ = _curved(workspace, Bound(0.0, 0.0, 1.0, 0.0, True), a, b, 0.0, 1.0)
     assert forth > 0.0
     assert 0 <= height + Fraction(float(forth)) * velocity[1] < Fraction(1, 10**4)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_speed_of_a_point_and_its_error_hold_the_true_speed(seed):
-    here, _, velocity = far_point(np.random.default_rng(seed))
-    speed, error = _speed_of_guest(here, Bound(0.0, 0.0, 1.0, 0.0, True), 0, 0)
+def test_speed_plus_error_bounds_true_speed(seed):
+    workspace, _, velocity = far_point(np.random.default_rng(seed))
+    speed, error = _speed_of_guest(workspace, Bound(0.0, 0.0, 1.0, 0.0, True), 0, 0)
     assert velocity[0] ** 2 + velocity[1] ** 2 <= (Fraction(float(speed)) + Fraction(float(error))) ** 2
 
 
-ROUNDED = 0.25 - 1e-9  #: half a side
+ROUNDED = 0.25 - 1e-9  #: radius of the smaller ball and half the side of the smaller box
 SMALLER = {
     "balls": (gk.Sphere(0.25), gk.Sphere(ROUNDED)),
     "boxes": (gk.Box((0.5, 0.5, 0.5)), gk.Box((2.0 * ROUNDED,) * 3)),
@@ -219,8 +222,8 @@ SMALLER = {
 
 
 @pytest.mark.parametrize("kind", SMALLER)
-def test_loads_that_only_rounding_moves_apart_are_not_proven_free(kind):
-    """They overlap by 1e-9. Coordinates of 1e8 are rounded by up to 7e-9, which makes a gap of 1e-9 of it."""
+def test_loads_separated_only_by_rounding_are_not_proven_free(kind):
+    """The shapes overlap by 1e-9, but coordinates of 1e8 are rounded by up to 7e-9 and show a gap of 1e-9."""
     origin = 0.25 - 2e-9
     assert Fraction(origin) + Fraction(1, 4) < Fraction(1, 4) + Fraction(ROUNDED)
     robot = robot_of(
@@ -231,12 +234,12 @@ def test_loads_that_only_rounding_moves_apart_are_not_proven_free(kind):
     for name, shape in zip("ab", SMALLER[kind], strict=True):
         checker.attach(f"load of {name}", shape, name)
     assert checker.clearance([0.25]).distance > 0.0
-    found = checker.motion_free([0.25], [0.25], certify=True)
-    assert (found.free, found.safe) == (False, 0.0)
+    result = checker.motion_free([0.25], [0.25], certify=True)
+    assert (result.free, result.safe) == (False, 0.0)
 
 
-def farthest(checker, path):
-    """Return how far all pieces of a swept volume reach along x, in rational numbers."""
+def largest_x(checker, path):
+    """Return the largest x coordinate of all pieces of a swept volume as a rational number."""
     pieces = checker.swept(path, excess=0.01)
     return max(
         Fraction(float(np.asarray(piece.shape.core.support((1.0, 0.0, 0.0)))[0])) + Fraction(piece.shape.radius)
@@ -244,12 +247,12 @@ def farthest(checker, path):
     )
 
 
-def test_a_swept_volume_holds_a_ball_whose_place_is_rounded():
-    """At 1e8 coordinates are rounded, here down by 2e-9."""
+def test_swept_volume_contains_ball_at_rounded_position():
+    """Coordinates of 1e8 are rounded. The position of this ball is rounded down by 2e-9."""
     origin = 0.25 + 2e-9
     robot = robot_of(
         link("base"), link("a"), joint("fixed", "base", "a", "", 1e8),
         link("b", ball(0.0, 0.25)), joint("prismatic", "a", "b", X + TO_1, origin),
     )  # fmt: skip
-    reach = farthest(Checker(robot), Trajectory([[0.25], [0.25]], [0.0, 1.0]))
+    reach = largest_x(Checker(robot), Trajectory([[0.25], [0.25]], [0.0, 1.0]))
     assert Fraction(10**8) + Fraction(origin) + Fraction(1, 2) <= reach

@@ -1,4 +1,4 @@
-"""Motions: sampled ones against single configurations, certified ones against dense samples."""
+"""Sampled motions compared with single configurations, and certified motions compared with dense samples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sysconfig
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
+from random_robots import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dError
@@ -39,18 +39,18 @@ def checker(request):
 
 
 def edges(checker, count, length=1.0, seed=0):
-    """Return the ends of edges of about that length, the first end free."""
+    """Return the start and end configurations of ``count`` edges of about this length. All starts are free."""
     robot, rng = checker.robot, np.random.default_rng(seed)
     low = np.where(np.isfinite(robot.lower), robot.lower, -3.0)
     high = np.where(np.isfinite(robot.upper), robot.upper, 3.0)
     q = rng.uniform(low, high, (8 * count, robot.dof))
     q = q[checker.free(q)][:count]
     step = rng.normal(size=q.shape)
-    step *= np.minimum(1.0, high - low)  # fingers slide by millimetres
+    step *= np.minimum(1.0, high - low)  # fingers slide only by millimetres, so shorten their steps
     return q, q + length * step / np.linalg.norm(step, axis=1)[:, None] * rng.uniform(0.2, 1.8, (len(q), 1))
 
 
-def test_sampled_motions_are_their_samples(checker):
+def test_sampled_motions_equal_single_configurations(checker):
     q0, q1 = edges(checker, 60)
     answer = checker.motion_free(q0, q1, resolution=0.07)
     assert 0.3 < answer.free.mean() < 0.9
@@ -67,24 +67,24 @@ def test_sampled_motions_are_their_samples(checker):
         assert answer.hit[k] == t[first]
         assert answer.safe[k] == t[max(first - 1, 0)]
         at_hit = (1 - t[first]) * q0[k] + t[first] * q1[k]
-        one = Checker(checker.robot, AROUND).clearance(at_hit)
-        assert one.distance <= 0.0
+        nearest = Checker(checker.robot, AROUND).clearance(at_hit)
+        assert nearest.distance <= 0.0
         cell = checker._cell()
         assert answer.pair[k] in [cell.names[p] for p in range(len(cell.slots))]
 
 
-def test_single_stacked_broadcast_and_threads_agree(checker):
+def test_single_stacked_broadcast_and_threaded_calls_agree(checker):
     q0, q1 = edges(checker, 150, seed=1)
     many = checker.motion_free(q0, q1)
-    for other in (checker.motion_free(q0, q1, workers=2), pickle.loads(pickle.dumps(checker)).motion_free(q0, q1)):
+    for repeated in (checker.motion_free(q0, q1, workers=2), pickle.loads(pickle.dumps(checker)).motion_free(q0, q1)):
         for field in ("free", "status", "safe", "hit"):
-            assert np.array_equal(getattr(many, field), getattr(other, field), equal_nan=True)
+            assert np.array_equal(getattr(many, field), getattr(repeated, field), equal_nan=True)
     for k in range(12):
-        one = checker.motion_free(q0[k], q1[k])
-        assert isinstance(one.free, bool)
-        assert isinstance(one.status, MotionStatus)
-        assert (one.free, one.status, one.safe) == (many.free[k], many.status[k], many.safe[k])
-        assert bool(one) == one.free
+        single = checker.motion_free(q0[k], q1[k])
+        assert isinstance(single.free, bool)
+        assert isinstance(single.status, MotionStatus)
+        assert (single.free, single.status, single.safe) == (many.free[k], many.status[k], many.safe[k])
+        assert bool(single) == single.free
     fan = checker.motion_free(q0[0], q1[:20])
     assert np.array_equal(fan.free, checker.motion_free(np.tile(q0[0], (20, 1)), q1[:20]).free)
     back = checker.motion_free(q1[:20], q0[0])
@@ -95,12 +95,12 @@ def test_resolution_of_each_joint(checker):
     q0, q1 = edges(checker, 40, seed=2)
     fine = checker.motion_free(q0, q1, resolution=np.full(checker.robot.dof, 0.05))
     assert np.array_equal(fine.safe, checker.motion_free(q0, q1, resolution=0.05).safe)
-    for coarse in (10.0, np.inf):  # both ends are asked all the same
+    for coarse in (10.0, np.inf):  # both ends are checked at any resolution
         ends = checker.motion_free(q0, q1, resolution=coarse)
         assert np.array_equal(ends.free, checker.free(q0) & checker.free(q1))
 
 
-def test_nothing_to_ask_and_no_motion(checker):
+def test_empty_stacks_and_motions_of_no_length(checker):
     dof = checker.robot.dof
     none = checker.motion_free(np.empty((0, dof)), np.empty((0, dof)))
     assert none.free.shape == none.safe.shape == none.hit.shape == (0,)
@@ -121,16 +121,16 @@ def test_paths(checker):
     bad = int(np.flatnonzero(~every.free)[0])
     long = np.concatenate([np.tile(path[:2], (40, 1)), [q0[bad], q1[bad]], path])
     answer = checker.path_free(long, workers=2)
-    each = checker.motion_free(long[:-1], long[1:])
+    motions = checker.motion_free(long[:-1], long[1:])
     assert not answer
-    assert answer.edge == int(np.argmin(each.free))
-    assert (answer.safe, answer.hit) == (each.safe[answer.edge], each.hit[answer.edge])
+    assert answer.edge == int(np.argmin(motions.free))
+    assert (answer.safe, answer.hit) == (motions.safe[answer.edge], motions.hit[answer.edge])
     assert not checker.free(answer.configuration)
     assert checker.path_free(path[:1])
 
 
 @pytest.mark.parametrize("certify", [False, True])
-def test_refused(checker, certify):
+def test_invalid_arguments_raise(checker, certify):
     dof = checker.robot.dof
     zero, two = np.zeros(dof), np.zeros((2, dof))
     for q0, q1, words in [
@@ -155,7 +155,7 @@ def test_refused(checker, certify):
         bool(checker.motion_free(two, two, certify=certify))
 
 
-def test_too_many_samples(checker):
+def test_too_many_samples_raise(checker):
     with pytest.raises(Gjk3dError, match=r"\b0\b.*1e\+300.*resolution"):
         checker.motion_free(np.zeros(checker.robot.dof), np.ones(checker.robot.dof), resolution=1e-300)
 
@@ -170,7 +170,7 @@ def test_certified_motions_against_dense_samples(checker):
     hits = proof.status == MotionStatus.HIT
     assert (proof.hit[hits] - proof.safe[hits] <= 1e-6).all()
     assert (proof.hit[hits] >= proof.safe[hits]).all()
-    # never safe beyond what was seen to collide, and dense samples meet nothing before the proof does
+    # the safe part ends before the first colliding sample, and samples collide only after the proven hit
     seen = ~dense.free
     assert (proof.safe[seen] <= dense.hit[seen]).all()
     assert (dense.safe[hits] <= proof.hit[hits]).all()
@@ -185,18 +185,18 @@ def test_certified_motions_against_dense_samples(checker):
         assert proof.safe[k] == 1.0
 
 
-def test_certified_there_and_back(checker):
+def test_certified_motions_agree_in_both_directions(checker):
     q0, q1 = edges(checker, 100, seed=7)
-    there, back = checker.motion_free(q0, q1, certify=True), checker.motion_free(q1, q0, certify=True)
-    clear = (there.status != MotionStatus.UNRESOLVED) & (back.status != MotionStatus.UNRESOLVED)
+    forth, back = checker.motion_free(q0, q1, certify=True), checker.motion_free(q1, q0, certify=True)
+    clear = (forth.status != MotionStatus.UNRESOLVED) & (back.status != MotionStatus.UNRESOLVED)
     assert clear.mean() > 0.9
-    assert np.array_equal(there.free[clear], back.free[clear])
-    # the first contact from one end is not behind the first from the other
-    met = clear & ~there.free
-    assert (there.safe[met] <= 1.0 - back.safe[met] + 1e-6).all()
+    assert np.array_equal(forth.free[clear], back.free[clear])
+    # the first contact from q0 is not behind the first contact from q1
+    met = clear & ~forth.free
+    assert (forth.safe[met] <= 1.0 - back.safe[met] + 1e-6).all()
 
 
-def test_certified_motions_shrink_with_the_margin(checker):
+def test_larger_margin_never_extends_the_safe_part(checker):
     q0, q1 = edges(checker, 60, seed=8)
     before = None
     for margin in (0.03, 0.0, -0.01):
@@ -209,8 +209,8 @@ def test_certified_motions_shrink_with_the_margin(checker):
         assert not (answer.free & ~dense.free).any()
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 6, 8, 10, 11])  # of 7 and 9 hardly any configuration is free
-def test_certified_motions_of_every_kind_of_joint(tmp_path, seed):
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 6, 8, 10, 11])  # robots 7 and 9 have almost no free configurations
+def test_certified_motions_with_every_joint_type(tmp_path, seed):
     robot = random_robot(tmp_path, seed)
     checker = Checker(
         robot, {"ball": (gk.Sphere(0.15), at(0.4, 0.2, 0.1)), "box": (gk.Box((0.1, 0.3, 0.2)), at(-1, 0, 0))}
@@ -242,11 +242,11 @@ def arm(tmp_path):
     return Robot.from_urdf(path)
 
 
-def test_a_plate_between_two_samples(arm):
+def test_certified_motion_hits_plate_between_samples(arm):
     checker = Checker(arm, {"plate": (gk.Box((0.4, 0.002, 0.4)), at(0.7, 0.7, 0.0))})
     assert checker.motion_free([0.0], [1.2], resolution=0.05).free
     answer = checker.motion_free([0.0], [1.2], certify=True)
-    # the ball's middle goes round a circle of radius 1, and meets the plate's face where it is 0.01 below it
+    # the centre of the ball moves on a circle of radius 1 and touches the plate 0.01 below its face
     contact = np.arcsin(0.7 - 0.001 - 0.01) / 1.2
     assert answer.status == MotionStatus.HIT
     assert answer.pair == ("tip", "plate")
@@ -260,7 +260,7 @@ def test_a_plate_between_two_samples(arm):
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
-def test_tolerance(arm, tolerance):
+def test_tolerance_bounds_hit_minus_safe(arm, tolerance):
     checker = Checker(arm, {"plate": (gk.Box((0.4, 0.002, 0.4)), at(0.7, 0.7, 0.0))})
     answer = checker.motion_free([0.0], [1.2], certify=True, tolerance=tolerance)
     contact = np.arcsin(0.7 - 0.001 - 0.01) / 1.2
@@ -270,8 +270,8 @@ def test_tolerance(arm, tolerance):
 
 
 @pytest.mark.parametrize("gap", [1e-5, 1e-7, 0.0, -1e-7, -1e-5])
-def test_grazing(arm, gap):
-    """The ball passes below a plate, at its highest by that gap."""
+def test_grazing_motions(arm, gap):
+    """The ball passes below a plate. The least distance is ``gap``."""
     checker = Checker(arm, {"plate": (gk.Box((0.4, 0.1, 0.4)), at(0.0, 1.01 + 0.05 + gap, 0.0))})
     answer = checker.motion_free([1.0], [2.1], certify=True)
     if gap > 0.0:
@@ -282,13 +282,13 @@ def test_grazing(arm, gap):
         first = (np.arcsin(min(1.0, 1.0 + gap)) - 1.0) / 1.1
         assert answer.safe <= first + 1e-12
         assert answer.safe == pytest.approx(first, abs=1e-3)
-    # the same with the gap as the margin
+    # a margin of -gap has the same effect as a gap
     wide = Checker(arm, {"plate": (gk.Box((0.4, 0.1, 0.4)), at(0.0, 1.06, 0.0))}, margin=-gap)
     assert wide.motion_free([1.0], [2.1], certify=True).status == answer.status
 
 
-def test_touching_all_the_way_is_not_free(arm):
-    """The ball goes round inside a hole in the air: it slides on a large ball about the axis."""
+def test_motion_in_permanent_contact_is_not_free(arm):
+    """The ball slides along the surface of a large ball about the axis."""
     checker = Checker(arm, {"hub": gk.Sphere(0.99)})
     answer = checker.motion_free([0.0], [1.0], certify=True)
     assert not answer.free
@@ -297,8 +297,8 @@ def test_touching_all_the_way_is_not_free(arm):
     assert not Checker(arm, {"hub": gk.Sphere(0.98)}, margin=0.01).motion_free([0.0], [1.0], certify=True)
 
 
-def test_far_from_the_origin_and_many_turns(arm):
-    """Rounding of angles: a million turns away the last digits of q are a billionth of a turn."""
+def test_angle_rounding_after_many_turns(arm):
+    """After a million turns the last digit of q is worth a billionth of a turn."""
     checker = Checker(arm, {"plate": (gk.Box((0.4, 0.1, 0.4)), at(0.0, 1.06 + 1e-9, 0.0))})
     turns = 2e6 * np.pi
     far = checker.motion_free([turns + 1.4], [turns + 1.8], certify=True)
@@ -307,7 +307,7 @@ def test_far_from_the_origin_and_many_turns(arm):
     assert near.motion_free([turns + 1.4], [turns + 1.8], certify=True)
 
 
-def test_the_start_that_collides(arm):
+def test_colliding_start_is_a_hit_at_zero(arm):
     checker = Checker(arm, {"ball": (gk.Sphere(0.1), at(1.0, 0.0, 0.0))})
     for certify in (False, True):
         answer = checker.motion_free([0.0], [1.0], certify=certify)
@@ -317,7 +317,7 @@ def test_the_start_that_collides(arm):
         assert not checker.motion_free([0.0], [0.0], certify=certify)
 
 
-def test_what_does_not_move_is_asked_too(tmp_path):
+def test_links_that_do_not_move_are_checked(tmp_path):
     text = ARM.replace(
         "</robot>",
         """<link name="more"><collision><geometry><sphere radius="0.2"/></geometry></collision></link>
@@ -331,8 +331,8 @@ def test_what_does_not_move_is_asked_too(tmp_path):
         assert checker.motion_free([0.0, 1.0], [1.0, 1.0], certify=True).free == free
 
 
-def test_solids_as_their_convex_twins(tmp_path):
-    """A post as triangles and a floor as a half-space say what a box and a large box do."""
+def test_mesh_and_half_space_agree_with_equal_boxes(tmp_path):
+    """A mesh and a half-space give the same results as a box and a large box of the same surface."""
     robot = Robot.from_urdf(*UR5)
     box, high = gk.Box((0.1, 0.1, 1.2)), at(0.45, 0.3, 0.4)
     vertices, faces = box.surface()
@@ -340,13 +340,13 @@ def test_solids_as_their_convex_twins(tmp_path):
     solid = Checker(robot, {"post": (gk.Mesh(vertices, faces), high), "floor": gk.Halfspace((0, 0, 1), -0.1)})
     q0, q1 = edges(twin, 20, 2.5, seed=11)
     for how in ({"resolution": 0.05}, {"certify": True}):
-        one, other = twin.motion_free(q0, q1, **how), solid.motion_free(q0, q1, **how)
-        assert 0.2 < one.free.mean() < 0.9
-        assert np.array_equal(one.status, other.status)
-        assert other.safe == pytest.approx(one.safe, abs=2e-6)
-        assert other.hit == pytest.approx(one.hit, abs=2e-6, nan_ok=True)
-    # of several that hit at one sample any may be named; the first contact of all is one pair's
-    assert one.pair == other.pair
+        expected, result = twin.motion_free(q0, q1, **how), solid.motion_free(q0, q1, **how)
+        assert 0.2 < expected.free.mean() < 0.9
+        assert np.array_equal(expected.status, result.status)
+        assert result.safe == pytest.approx(expected.safe, abs=2e-6)
+        assert result.hit == pytest.approx(expected.hit, abs=2e-6, nan_ok=True)
+    # sampling may report any pair that collides at a sample; certified motions report the first pair
+    assert expected.pair == result.pair
     for margin in (-0.05, 0.02):
         wide = solid.copy()
         wide.set_margin("post", None, margin)
@@ -366,13 +366,13 @@ TWINS = {
 
 @pytest.mark.parametrize("kind", TWINS)
 @pytest.mark.parametrize("margin", [0.01, 0.1])
-def test_a_margin_round_a_body_is_proven_to_the_end(kind, margin):
-    """A body is known to a share of what it is apart beyond the margin: what passes closer than that is proven too."""
-    one, other = (Checker(Robot.from_urdf(*UR5), {"post": (shape, at(0.5, 0.3, 0.4))}) for shape in TWINS[kind])
-    q0, q1 = edges(one, 25, 2.0, seed=11)
-    for checker in (one, other):
+def test_margin_around_non_convex_body_is_resolved(kind, margin):
+    """Motions that pass a non-convex body at little more than the margin are resolved too."""
+    convex, general = (Checker(Robot.from_urdf(*UR5), {"post": (shape, at(0.5, 0.3, 0.4))}) for shape in TWINS[kind])
+    q0, q1 = edges(convex, 25, 2.0, seed=11)
+    for checker in (convex, general):
         checker.set_margin("post", None, margin)
-    hull, body = one.motion_free(q0, q1, certify=True), other.motion_free(q0, q1, certify=True)
+    hull, body = convex.motion_free(q0, q1, certify=True), general.motion_free(q0, q1, certify=True)
     assert (body.status != MotionStatus.UNRESOLVED).all()
     hits = body.status == MotionStatus.HIT
     assert 4 < hits.sum() < 24
@@ -382,8 +382,8 @@ def test_a_margin_round_a_body_is_proven_to_the_end(kind, margin):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_never_free_with_a_margin_that_is_not_kept(tmp_path, seed):
-    """Samples know an upper bound of the least clearance of an edge: with it as the margin no proof may succeed."""
+def test_motion_below_the_margin_is_never_free(tmp_path, seed):
+    """Samples give an upper bound of the least clearance. No proof may succeed with that bound as the margin."""
     robot = random_robot(tmp_path, seed)
     checker = Checker(robot, {"ball": (gk.Sphere(0.15), at(0.4, 0.2, 0.1))})
     q = drawn(robot, 2000, seed)
@@ -404,8 +404,8 @@ FLOORS = [gk.Halfspace((0, 0, 1), -0.1 - 1e-7), SLAB, gk.Mesh(*SLAB.surface()), 
 
 
 @pytest.mark.parametrize("floor", FLOORS, ids=lambda floor: type(floor).__name__)
-def test_a_motion_just_above_the_floor_ends(tmp_path, floor, monkeypatch):
-    """Proof is given up after so many looks; what is safe was proven, and the rest is said to be open."""
+def test_motion_just_above_floor_terminates(tmp_path, floor, monkeypatch):
+    """The proof stops after a limited number of steps. The safe part is proven, and the rest is unresolved."""
     (tmp_path / "r.urdf").write_text(
         "<robot name='r'><link name='rail'/><link name='cart'><collision><geometry><sphere radius='0.1'/></geometry>"
         "</collision></link><joint name='x' type='prismatic'><parent link='rail'/><child link='cart'/>"
@@ -419,13 +419,14 @@ def test_a_motion_just_above_the_floor_ends(tmp_path, floor, monkeypatch):
     assert got.status in (MotionStatus.FREE, MotionStatus.UNRESOLVED)
     if isinstance(floor, gk.Halfspace):
         assert got.status == MotionStatus.FREE
-    if isinstance(floor, (gk.Mesh, gk.Compound)):  # of which the bound is to first order: a micrometre at a time
+    # the bound of meshes and compounds is only of first order, so each step proves about a micrometre
+    if isinstance(floor, (gk.Mesh, gk.Compound)):
         assert (got.status, got.pair) == (MotionStatus.UNRESOLVED, ("cart", "floor"))
         assert 0.0 < got.safe < 0.01
     assert checker.free(np.linspace(-1.0, -1.0 + 2.0 * got.safe, 300)[:, None]).all()
 
 
-def test_a_resolution_that_would_take_for_ever(checker):
+def test_too_fine_resolution_raises(checker):
     zero = np.zeros(checker.robot.dof)
     with pytest.raises(Gjk3dError, match=r"1e\+12 .*resolution"):
         checker.motion_free(zero, zero + 1.0, resolution=1e-12)
@@ -434,30 +435,30 @@ def test_a_resolution_that_would_take_for_ever(checker):
             checker.motion_free(zero, zero, tolerance=share)
 
 
-def test_turns_so_large_that_rounding_moves_the_robot():
-    """At 1e12 a turn is rounded by 1e-4: what is that close is not called free, and samples are refused."""
+def test_angles_too_large_for_rounding_are_not_proven_free():
+    """An angle of 1e12 is rounded by 1e-4, so a gap of 1e-5 is not proven free. Sampling raises an error."""
     checker = Checker(Robot.example(), {"ball": (gk.Sphere(0.1), at(0.0, 3.0, 0.0))})
-    there = np.array([1e12, 0.0])
-    found = checker.motion_free(there, there + [2.0, 0.0], certify=True)
-    assert (found.status, found.safe, found.pair) == (MotionStatus.FREE, 1.0, None)
-    checker.margin = checker.clearance(there).distance - 1e-5
-    assert checker.free(there)
-    found = checker.motion_free(there, there, certify=True)
-    assert (found.free, found.status, found.safe) == (False, MotionStatus.UNRESOLVED, 0.0)
+    start = np.array([1e12, 0.0])
+    result = checker.motion_free(start, start + [2.0, 0.0], certify=True)
+    assert (result.status, result.safe, result.pair) == (MotionStatus.FREE, 1.0, None)
+    checker.margin = checker.clearance(start).distance - 1e-5
+    assert checker.free(start)
+    result = checker.motion_free(start, start, certify=True)
+    assert (result.free, result.status, result.safe) == (False, MotionStatus.UNRESOLVED, 0.0)
     with pytest.raises(Gjk3dError, match=r"4e\+13 .*resolution"):
         checker.motion_free([-1e12, 0.0], [1e12, 0.0])
 
 
 @pytest.mark.parametrize("far", [1e200, 1e308, 1.7e308])
-def test_a_slide_that_overflows_ends(far):
-    """The next power of two of such lengths is infinite; looking for one below it went on for ever."""
+def test_slide_that_overflows_terminates(far):
+    """The next power of two above such lengths is infinite. The search for a power of two below it never ended."""
     rail = Robot.load(
         """<robot name="rail"><link name="base"/><link name="cart"><collision><geometry><box size="1 1 1"/></geometry>
         </collision></link><joint name="slide" type="prismatic"><parent link="base"/><child link="cart"/>
         <limit lower="-1" upper="1"/></joint></robot>"""
     )
-    found = Checker(rail, {"post": gk.Box((1, 1, 1))}).motion_free([-far], [far], certify=True)
-    assert (found.status, found.safe) == (MotionStatus.UNRESOLVED, 0.0)
+    result = Checker(rail, {"post": gk.Box((1, 1, 1))}).motion_free([-far], [far], certify=True)
+    assert (result.status, result.safe) == (MotionStatus.UNRESOLVED, 0.0)
 
 
 LIFT = """<robot name="lift"><link name="base"/><link name="hand"><collision><geometry>
@@ -468,8 +469,8 @@ TABLES = [gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface()), gk.Halfspace
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: type(table).__name__)
 @pytest.mark.parametrize(("first", "last", "hit"), [(0.0, 1.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.3, 0.0, 1.0)])
-def test_a_motion_that_touches_only_at_an_end_hits_there(table, first, last, hit):
-    """At 0 the hand touches the table. Rounding leaves open whether they are apart, so no more can be proven."""
+def test_contact_only_at_an_end_is_a_hit(table, first, last, hit):
+    """At 0 the hand touches the table. Rounding may hide or show a gap, so the motion is reported as a hit."""
     checker = Checker(Robot.load(LIFT), {"table": (table, at(0.0, 0.0, -0.55))})
     answer = checker.motion_free([first], [last], certify=True)
     assert (answer.free, answer.status, answer.hit, answer.pair) == (False, MotionStatus.HIT, hit, ("hand", "table"))
@@ -490,13 +491,13 @@ FLAP = """<robot name="flap"><link name="base"/><link name="flap"><collision><or
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: type(table).__name__)
-def test_a_link_laid_flat_on_a_table_hits_at_the_end(table):
-    """Near the hinge the gap falls with the square of the angle, so the proof stops long before the end."""
+def test_link_laid_flat_on_table_is_a_hit_at_the_end(table):
+    """Near the end the gap decreases with the square of the angle, so the proof stops long before the end."""
     checker = Checker(Robot.load(FLAP), {"table": (table, at(0.5, 0.0, -0.55))})
-    found = checker.motion_free([[-1.0], [0.0], [-1.0]], [[0.0], [-1.0], [-0.5]], certify=True)
+    result = checker.motion_free([[-1.0], [0.0], [-1.0]], [[0.0], [-1.0], [-0.5]], certify=True)
     hit = int(MotionStatus.HIT)
-    assert found.status[:2].tolist() == [hit, hit]
-    assert found.hit[:2].tolist() == [1.0, 0.0]
-    assert found.pair[:2] == [("flap", "table")] * 2
-    assert found.status[2] != hit
+    assert result.status[:2].tolist() == [hit, hit]
+    assert result.hit[:2].tolist() == [1.0, 0.0]
+    assert result.pair[:2] == [("flap", "table")] * 2
+    assert result.status[2] != hit
     assert [checker.free([q]) for q in (-1.0, -0.5, 0.0)] == [True, True, False]

@@ -1,4 +1,4 @@
-"""Every robot of example-robot-data: it loads, and at neutral what collides is what neutral.json lists, with why."""
+"""Every robot of example-robot-data loads, and its collisions at neutral are those listed in neutral.json."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 
 import pytest
 from example_robots import SHARE
+from message_checks import assert_names
 from neutral import FILE, NAMES, hits, loaded, raw_pairs
-from words import assert_names
 
 from gjk3d.errors import Gjk3dError
 
 LISTED = json.loads(FILE.read_text())
-FEW = {  # counts that MuJoCo's filter of parents leaves: welded links are one body
+FEW = {  # number of collisions if pairs of parent and child are ignored as in MuJoCo, with welded links as one body
     "a1_description/urdf/a1.urdf": 0,
     "go1_description/urdf/go1.urdf": 0,
     "laikago_description/urdf/laikago.urdf": 0,
@@ -21,7 +21,7 @@ FEW = {  # counts that MuJoCo's filter of parents leaves: welded links are one b
     "tiago_pro_description/robots/tiago_pro.urdf": 6,
     "pr2_description/urdf/pr2.urdf": 14,
 }
-REFUSED = {  # what each error names
+REFUSED = {  # words that the message of each error contains
     "alex_description/urdf/alex_psyonic_hands.urdf": ("'Left_index_q2'", "'index_q1'", "<mimic>"),
     "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf": ("'Alexander'", "--collision visual"),
     "asr_twodof_description/urdf/TwoDofs.urdf": ("'twodofs'", "--collision visual"),
@@ -34,17 +34,17 @@ REFUSED = {  # what each error names
 }
 
 
-def test_all_are_listed():
+def test_neutral_json_lists_every_robot():
     assert len(NAMES) == 69
     assert list(LISTED) == NAMES
-    assert {name for name, each in LISTED.items() if "refused" in each} == set(REFUSED)
+    assert {name for name, entry in LISTED.items() if "refused" in entry} == set(REFUSED)
     counts = {name: sum(map(len, LISTED[name].values())) for name in FEW}
     assert counts == FEW
 
 
 @pytest.mark.many
 @pytest.mark.parametrize("name", [n if n in FEW else pytest.param(n, marks=pytest.mark.full) for n in NAMES])
-def test_what_collides_at_neutral(name):
+def test_collisions_at_neutral_are_those_listed(name):
     listed = LISTED[name]
     if "refused" in listed:
         with pytest.raises(Gjk3dError) as caught:
@@ -57,8 +57,8 @@ def test_what_collides_at_neutral(name):
 
 @pytest.mark.many
 @pytest.mark.parametrize("name", FEW)
-def test_why_they_do(name):
-    """Pinocchio and coal are asked again, about the triangles of the files; neutral.py asks them about all robots."""
+def test_listed_overlaps_agree_with_coal(name):
+    """Pinocchio and coal report the same overlaps of the raw meshes. ``neutral.py`` checks all robots this way."""
     robot = loaded(name)
     listed = {frozenset(pair) for pair in LISTED[name].get("shapes overlap", [])}
     assert raw_pairs(SHARE / name, robot) == listed

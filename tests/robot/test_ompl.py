@@ -1,4 +1,4 @@
-"""Planning with OMPL; it has no wheels for Windows."""
+"""Planning with OMPL, which has no wheels for Windows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def ends(checker):
 
 @pytest.mark.full
 @pytest.mark.parametrize("planner", ["RRTConnect", "PRM", "BITstar"])
-def test_a_path_round_obstacles(panda, planner):
+def test_path_around_obstacles(panda, planner):
     start, goal = ends(panda)
     assert panda.free([start, goal]).all()
     assert not panda.motion_free(start, goal)
@@ -79,16 +79,16 @@ def test_a_path_round_obstacles(panda, planner):
     assert planning.motions > 3
 
 
-def test_none_where_there_is_no_way(tmp_path):
+def test_plan_returns_none_without_a_path(tmp_path):
     checker = arm(tmp_path, {"wall": (gk.Box((1.0, 0.1, 0.1)), at(0.8, 0.0))})
     planning = Planning(checker)
     assert planning.plan([-1.0], [1.0], seconds=0.3) is None
     assert planning.plan([-1.0], [-2.0], seconds=5.0) is not None
 
 
-def test_motions_one_by_one(tmp_path):
+def test_motion_validator_checks_single_motions(tmp_path):
     checker = arm(tmp_path, {"plate": (gk.Box((0.2, 1e-3, 0.2)), at(0.8, 0.0))})
-    coarse, fine = (Planning(checker, resolution=each) for each in (0.9, 0.01))
+    coarse, fine = (Planning(checker, resolution=step) for step in (0.9, 0.01))
     a, b = coarse.state([-0.8]), coarse.state([0.65])
     assert MotionValidator(coarse).checkMotion(a, b), "its samples miss the plate"
     assert not MotionValidator(fine).checkMotion(a, b)
@@ -105,34 +105,34 @@ angles = st.floats(-3.0, 3.0)
 steps = st.floats(0.02, 5.0)
 
 
-def free_by_hand(q, centre, radius):
-    """Of the arm that lifts a hand, and a ball: how far its centre is from two boxes, in their frame."""
+def free_by_formula(q, centre, radius):
+    """Return whether the ball's centre is farther than its radius from both boxes of the lifting arm."""
     turned = np.array([[np.cos(q[0]), np.sin(q[0])], [-np.sin(q[0]), np.cos(q[0])]]) @ centre[:2]
     boxes = (([0.5, 0.0, 0.0], [0.5, 0.02, 0.02]), ([1.0, 0.0, 0.2 + q[1]], [0.05, 0.05, 0.05]))
     outside = [np.abs([*turned, centre[2]] - np.array(middle)) - half for middle, half in boxes]
-    return min(np.linalg.norm(np.maximum(each, 0.0)) for each in outside) > radius
+    return min(np.linalg.norm(np.maximum(gap, 0.0)) for gap in outside) > radius
 
 
 @given(
     st.tuples(angles, angles), st.tuples(angles, angles), st.tuples(steps, steps), st.booleans(),
     st.tuples(*[st.floats(0.2, 1.2)] * 2, st.floats(-0.2, 1.0)), st.floats(0.01, 0.3),
 )  # fmt: skip
-def test_a_motion_is_free_where_all_of_its_samples_are(tmp_path_factory, q0, q1, each, swapped, centre, radius):
+def test_motion_is_free_if_all_samples_are_free(tmp_path_factory, q0, q1, each, swapped, centre, radius):
     checker = arm(tmp_path_factory.mktemp("arm"), {"ball": (gk.Sphere(radius), at(*centre))}, LIFT)
     names = ["lift", "turn"] if swapped else ["turn", "lift"]
     planning = Planning(checker, joints=names, lower=[-3, -3], upper=[3, 3], resolution=each)
     q0, q1 = np.array(q0), np.array(q1)
     count = max(int(np.ceil((np.abs(q1 - q0) / each).max())), 1)
-    truth = all(free_by_hand(q0 + k / count * (q1 - q0), np.array(centre), radius) for k in range(count + 1))
+    truth = all(free_by_formula(q0 + k / count * (q1 - q0), np.array(centre), radius) for k in range(count + 1))
     first, second = planning.state(q0), planning.state(q1)
     assert MotionValidator(planning).checkMotion(first, second) == truth
     assert MotionValidator(planning).checkMotion(second, first) == truth
     assert planning.setup.getSpaceInformation().checkMotion(first, second) == truth
-    assert planning.state_checker()(second) == free_by_hand(q1, np.array(centre), radius)
+    assert planning.state_checker()(second) == free_by_formula(q1, np.array(centre), radius)
     assert planning.motions == 3
 
 
-def test_what_the_quick_question_refuses(tmp_path):
+def test_motion_validator_uses_current_poses_and_checks_input(tmp_path):
     checker = arm(tmp_path, {"floor": (gk.Halfspace((0.0, 0.0, 1.0), -1.0), None)}, LIFT)
     bounds = {"lower": [-3, -3], "upper": [3, 3]}
     planning = Planning(checker, **bounds)
@@ -148,7 +148,7 @@ def test_what_the_quick_question_refuses(tmp_path):
 
 
 @pytest.mark.full
-def test_nothing_is_left_at_exit():
+def test_no_object_leaks_at_exit():
     code = """
 import gc, weakref
 import gjk3d as gk
@@ -169,12 +169,12 @@ assert gone() is None, "Python cannot collect cycles through OMPL"
 
 
 def pole(x, y, radius=1e-3):
-    """Coarse samples miss it."""
+    """Return a checker with a pole that coarse samples miss."""
     return gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(radius, 3.0), at(x, y))})
 
 
 def free_by_samples(checker, path, count=2000):
-    """Of a path, whether dense samples are farther apart than the margin, and the least distance of all."""
+    """Return whether dense samples of a path have more clearance than the margin, and their least clearance."""
     t = np.linspace(0.0, len(path) - 1.0, count)
     q = np.column_stack([np.interp(t, np.arange(len(path)), column) for column in path.T])
     least = checker.clearance(q).distance.min()
@@ -183,15 +183,15 @@ def free_by_samples(checker, path, count=2000):
 
 @pytest.mark.parametrize("way", ["detours", "planned again"])
 @pytest.mark.parametrize("simplify", [True, False])
-def test_a_thin_obstacle_between_samples(way, simplify, monkeypatch):
-    """Who samples coarsely may go straight through it, and here does."""
+def test_thin_obstacle_between_samples_is_avoided(way, simplify, monkeypatch):
+    """A coarse sampling planner goes straight through the obstacle. The certified path does not."""
     checker, ends = pole(1.15, 0.8), np.array([[0.0, 0.0], [1.2, 0.0]])
     searched = Planning._solve
 
-    def found(self, *asked):
-        return searched(self, *asked) if self._queries.how["certify"] else [ends]
+    def solve(self, *args):
+        return searched(self, *args) if self._queries.how["certify"] else [ends]
 
-    monkeypatch.setattr(Planning, "_solve", found)
+    monkeypatch.setattr(Planning, "_solve", solve)
     if way == "planned again":
         monkeypatch.setattr("gjk3d.robot.planner.Planner._bridge", lambda *_: None)
     missed = Planning(checker, resolution=3.0, certify=False)
@@ -212,8 +212,8 @@ def test_a_thin_obstacle_between_samples(way, simplify, monkeypatch):
     assert not planning._queries.how["certify"], "motions are sampled again"
 
 
-def test_no_path_is_returned_that_is_not_proven():
-    checker = pole(0.4, 0.4)  # the beam cannot pass it
+def test_unproven_path_is_not_returned():
+    checker = pole(0.4, 0.4)  # the beam cannot pass this pole
     planning = Planning(checker, resolution=3.0)
     assert Planning(checker, resolution=3.0, certify=False).plan([0.0, 0.0], [1.5, 0.0]) is not None
     assert planning.plan([0.0, 0.0], [1.5, 0.0], seconds=0.5) is None
@@ -224,7 +224,7 @@ def test_no_path_is_returned_that_is_not_proven():
 
 @pytest.mark.full
 @given(st.integers(0, 10_000))
-def test_paths_among_obstacles_drawn_at_random(seed):
+def test_paths_among_random_obstacles_are_proven(seed):
     rng = np.random.default_rng(seed)
     around = {
         f"pole{k}": (gk.Cylinder(rng.choice([1e-3, 0.02, 0.1]), 3.0), at(*rng.uniform(-1.4, 1.4, 2))) for k in range(4)
@@ -246,7 +246,7 @@ def test_paths_among_obstacles_drawn_at_random(seed):
     assert checker.path_free(path, certify=True)
 
 
-def test_all_edges_proven_while_planning():
+def test_certify_true_proves_all_edges_while_planning():
     checker = pole(1.15, 0.8)
     planning = Planning(checker, resolution=3.0, certify=True)
     path = planning.plan([0.0, 0.0], [1.2, 0.0], seconds=20.0)
@@ -269,12 +269,12 @@ def test_states_and_configurations(panda):
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_planners_that_read_how_far_a_motion_was_valid(tmp_path, kind):
+def test_planners_that_need_last_valid_raise(tmp_path, kind):
     with pytest.raises(RobotError, match=f"{kind} .*lastValid.*RRTConnect"):
         Planning(arm(tmp_path, {})).plan([0.0], [1.0], planner=kind)
 
 
-def test_length_counts_more_where_it_is_close(tmp_path):
+def test_clearance_objective_weights_length_near_obstacles(tmp_path):
     checker = arm(tmp_path, {"ball": (gk.Sphere(0.1), at(-0.1, 1.15))})
     planning = Planning(checker, resolution=0.01)
     objective = ClearanceObjective(planning, enough=0.5, weight=4.0)
@@ -307,14 +307,14 @@ def test_length_counts_more_where_it_is_close(tmp_path):
         (lambda c: Planning(c, joints=["turn"], certify="all"), "certify.*'all'.*'end', False or True"),
     ],
 )
-def test_errors(tmp_path, ask, text):
+def test_invalid_arguments_raise(tmp_path, ask, text):
     checker = arm(tmp_path, {"wall": (gk.Box((0.1, 0.1, 0.1)), at(0.0, 0.8))}, LIFT)
     with pytest.raises(RobotError, match=text):
         ask(checker)
 
 
 @pytest.mark.full
-def test_without_ompl():
+def test_import_without_ompl_raises():
     code = "import sys; sys.modules['ompl'] = None\nimport gjk3d.robot.ompl"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: gjk3d.robot.ompl" in done.stderr
@@ -322,8 +322,8 @@ def test_without_ompl():
 
 
 @pytest.mark.full
-def test_the_garbage_collector_finds_nothing_that_is_gone():
-    """What is freed is overwritten at once there, so that whoever still reads it falls."""
+def test_garbage_collection_frees_nothing_in_use():
+    """The debug allocator overwrites freed memory, so a later read of it crashes the subprocess."""
     code = """
 import gc
 import gjk3d as gk

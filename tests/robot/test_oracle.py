@@ -1,4 +1,4 @@
-"""Robots as pinocchio and coal see them; ``python tests/robot/oracle.py`` asks 2000 configurations of each."""
+"""Robots compared with pinocchio and coal. ``python tests/robot/oracle.py`` compares 2000 configurations of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gjk3d.robot import Checker, Robot
 @pytest.mark.many
 @pytest.mark.parametrize("name", ROBOTS)
 def test_hulls_agree_with_coal(name):
-    """Boolean, signed minimum distance to 1e-7, nearest pair, and the pair that is named as a hit."""
+    """The boolean, the signed distance to 1e-7, the nearest pair and the reported colliding pair agree with coal."""
     count = compare(name, 150)
     assert 0 < count.free < count.asked
     assert count.unique > 140
@@ -25,11 +25,14 @@ def test_hulls_agree_with_coal(name):
 @pytest.mark.full
 @pytest.mark.many
 @pytest.mark.parametrize(("name", "count"), [("panda", 300), ("ur5", 300), ("tiago", 100)])
-def test_bodies_miss_nothing_of_the_raw_meshes(name, count):
-    """Triangles against triangles in coal: what they hit, the hulls of the bodies hit too."""
-    oracle, other = Oracle(name), twin(name)
+def test_bodies_collide_wherever_raw_meshes_collide(name, count):
+    """If the triangles of the raw meshes collide in coal, the convex hulls of the bodies collide too."""
+    oracle, reference = Oracle(name), twin(name)
     raw = pinocchio.buildGeomFromUrdf(
-        other.model, str(SHARE / URDFS[name]), pinocchio.GeometryType.COLLISION, package_dirs=[str(SHARE.parents[1])]
+        reference.model,
+        str(SHARE / URDFS[name]),
+        pinocchio.GeometryType.COLLISION,
+        package_dirs=[str(SHARE.parents[1])],
     )
     for pair in oracle.shapes.collisionPairs:
         raw.addCollisionPair(pair)
@@ -38,7 +41,10 @@ def test_bodies_miss_nothing_of_the_raw_meshes(name, count):
     checker, hulls, q = Checker(robot), Checker(oracle.robot), some(robot, count, 3)
     free, free_of_hulls = checker.free(q), hulls.free(q)
     hit = np.array(
-        [pinocchio.computeCollisions(other.model, other.data, raw, data, other.numbers(row), True) for row in q]
+        [
+            pinocchio.computeCollisions(reference.model, reference.data, raw, data, reference.numbers(row), True)
+            for row in q
+        ]
     )
     assert 0 < hit.sum() < count
     assert not (hit & free).any()
@@ -46,15 +52,15 @@ def test_bodies_miss_nothing_of_the_raw_meshes(name, count):
     assert (free & ~hit).sum() > 0.5 * (~hit).sum(), "and most of what is free is found so"
 
 
-def test_pairs_of_a_robot_without_an_srdf_are_kept(tmp_path):
-    """Tiago Pro has none: what sampling finds is written as one, and read again."""
-    one = made("tiago")
-    counts = one.allowed.counts()
+def test_sampled_pairs_survive_srdf_round_trip(tmp_path):
+    """Tiago Pro has no SRDF. The pairs that sampling allows are written as an SRDF and read again."""
+    sampled = made("tiago")
+    counts = sampled.allowed.counts()
     assert counts["never"] > 100
     assert counts["adjacent"] > 10
-    one.to_srdf(tmp_path / "tiago.srdf")
+    sampled.to_srdf(tmp_path / "tiago.srdf")
     again = Robot.from_urdf(SHARE / URDFS["tiago"], tmp_path / "tiago.srdf", geometry="hull")
-    assert list(again.allowed) == list(one.allowed)
-    assert np.array_equal(again.pairs, one.pairs)
-    q = some(one, 50, 4)
-    assert np.array_equal(Checker(again).free(q), Checker(one).free(q))
+    assert list(again.allowed) == list(sampled.allowed)
+    assert np.array_equal(again.pairs, sampled.pairs)
+    q = some(sampled, 50, 4)
+    assert np.array_equal(Checker(again).free(q), Checker(sampled).free(q))

@@ -1,4 +1,4 @@
-"""Plans: paths that are searched, smoothed and proven, and edges by the thousand."""
+"""Plans: paths that are searched, smoothed and proven, and large stacks of edges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cart(low=-1, high=1, **around):
 
 
 def wall(gap=0.5):
-    """A wall across the way of a cart, with a gap at y > 1 - gap."""
+    """Return a wall across the path of a cart, with a gap at y > 1 - gap."""
     return gk.Box((0.1, 2.0 - gap, 1.0)), at(0.0, -0.5 * gap)
 
 
@@ -53,7 +53,7 @@ def assert_proven(checker, plan, start, goal):
     assert checker.free(samples(plan.path)).all()
 
 
-def test_a_path_around_a_pole_is_proven():
+def test_path_around_pole_is_proven():
     checker, start, goal = arm(pole=(gk.Cylinder(0.1, 1.0), at(0.0, 1.5))), [0.0, 0.0], [3.0, 0.0]
     plan = checker.plan(start, goal)
     assert plan.goal == 0
@@ -63,7 +63,7 @@ def test_a_path_around_a_pole_is_proven():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_seed_gives_one_path(seed):
+def test_equal_seeds_give_equal_paths(seed):
     paths = [cart(wall=wall()).plan([-0.8, -0.5], [0.8, -0.5], seed=seed).path for _ in range(2)]
     assert np.array_equal(*paths)
     other = cart(wall=wall()).plan([-0.8, -0.5], [0.8, -0.5], seed=seed + 10).path
@@ -72,7 +72,7 @@ def test_a_seed_gives_one_path(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", ["box", "mesh", "cloud"])
-def test_a_narrow_gap_in_walls_of_every_kind(seed, kind):
+def test_path_through_narrow_gap_is_proven(seed, kind):
     shape, pose = wall(0.3)
     if kind == "mesh":
         shape = gk.Mesh(*shape.surface()[:2])
@@ -86,7 +86,7 @@ def test_a_narrow_gap_in_walls_of_every_kind(seed, kind):
     assert length < 1.3 * (2.0 * np.hypot(0.65, 1.3) + 0.3), "smoothed paths are not much longer than the shortest"
 
 
-def test_goals_that_collide_are_left_out_and_the_index_is_returned():
+def test_colliding_goals_are_skipped_and_index_is_returned():
     checker = cart(wall=wall())
     goals = [[0.0, 0.0], [0.8, 0.0], [0.1, -0.9]]
     plan = checker.plan([-0.8, 0.0], goals)
@@ -97,7 +97,7 @@ def test_goals_that_collide_are_left_out_and_the_index_is_returned():
     assert_proven(checker, plan, [-0.8, 0.9], goals[plan.goal])
 
 
-def test_joints_that_wrap_turn_the_shorter_way():
+def test_wrapping_joints_turn_the_shorter_way():
     checker = gk.robot.Checker(gk.robot.Robot.from_urdf(TURNTABLE))
     path = checker.plan([-3.0], [3.0]).path
     assert np.abs(path[-1] - path[0]).max() == pytest.approx(2.0 * np.pi - 6.0)
@@ -122,7 +122,7 @@ def test_some_joints_move_and_others_keep_their_values():
         checker.plan([-0.5, 0.3], [0.5, 0.4], joints=name)
 
 
-def test_a_margin_is_kept_along_the_path():
+def test_path_keeps_the_margin():
     checker = cart(wall=wall(1.0))
     plan = checker.plan([-0.8, -0.5], [0.8, -0.5], margin=0.1)
     assert checker.clearance(samples(plan.path)).distance.min() >= 0.1
@@ -131,7 +131,7 @@ def test_a_margin_is_kept_along_the_path():
         checker.plan([-0.25, -0.5], [0.8, -0.5], margin=0.1)
 
 
-def test_pairs_may_touch_at_the_ends():
+def test_touching_pairs_are_allowed_at_the_ends():
     checker = cart(shelf=(gk.Box((4.0, 0.1, 1.0)), at(0.0, -0.65)))
     start, goal = [-0.5, -0.5], [0.5, -0.5]
     with pytest.raises(RobotError, match=r"start is not free: 'body' and 'shelf'.*touching="):
@@ -143,7 +143,7 @@ def test_pairs_may_touch_at_the_ends():
         checker.plan(start, goal, touching=[("shelf", "bdy")])
 
 
-def test_an_attached_object_is_carried_along():
+def test_attached_object_is_included_in_plans():
     checker = cart(wall=wall(0.5))
     checker.attach("mast", gk.Box((0.1, 0.1, 0.1)), link="body", pose=at(0.0, -0.5))
     assert checker.plan([-0.8, 0.9], [0.8, 0.9], seconds=0.05).status == PlanStatus.TIMEOUT
@@ -151,7 +151,7 @@ def test_an_attached_object_is_carried_along():
     assert checker.plan([-0.8, 0.9], [0.8, 0.9])
 
 
-def test_a_search_ends_in_time_and_with_progress():
+def test_search_keeps_time_limit_and_reports_progress():
     checker, reports = cart(wall=wall(0.0)), []
     plan = checker.plan([-0.8, 0.0], [0.8, 0.0], seconds=0.1, progress=lambda *report: reports.append(report))
     assert (plan.path, plan.status, plan.goal, plan.proof, bool(plan)) == (None, PlanStatus.TIMEOUT, None, None, False)
@@ -162,7 +162,7 @@ def test_a_search_ends_in_time_and_with_progress():
     assert repr(plan) == "Plan(TIMEOUT, no path, goal=None)"
 
 
-def test_an_interrupt_ends_a_search_and_the_checker_works_on():
+def test_checker_works_after_interrupted_search():
     checker = cart(wall=wall(0.0))
 
     def interrupt(spent, nodes):
@@ -173,29 +173,29 @@ def test_an_interrupt_ends_a_search_and_the_checker_works_on():
     assert checker.free([0.8, 0.0])
 
 
-def test_trees_grow_beyond_their_first_memory(monkeypatch):
+def test_trees_grow_beyond_initial_capacity(monkeypatch):
     monkeypatch.setattr(planner, "_NODES", 4)
-    checker = cart(wall=wall(0.21))  # the cart is 0.2 wide
+    checker = cart(wall=wall(0.21))  # the cart is 0.2 wide, so the search needs many nodes
     plan = checker.plan([-0.8, -0.5], [0.8, -0.5], range=0.05)
     assert_proven(checker, plan, [-0.8, -0.5], [0.8, -0.5])
 
 
-def test_more_goals_than_memory_for_the_straight_edges_to_them():
-    """The tree of the start gets up to 64 nodes for each goal before the search."""
+def test_many_goals_exceed_initial_tree_capacity():
+    """The start tree gets up to 64 nodes for each goal before the search begins."""
     checker = cart(wall=(gk.Box((0.1, 1.9, 1.0)), at(0.0, -0.05)))  # no gap is wide enough
     goals = np.column_stack([np.full(300, 0.9), np.linspace(-0.9, 0.9, 300)])
     assert checker.plan([-0.8, 0.0], goals, seconds=0.05, range=0.01).status == PlanStatus.TIMEOUT
     assert checker.plan([0.8, 0.0], goals, range=0.01)
 
 
-def test_a_path_without_a_proof_on_request():
+def test_certify_false_returns_unproven_path():
     plan = cart(wall=wall()).plan([-0.8, -0.5], [0.8, -0.5], certify=False)
     assert (plan.status, plan.proof, bool(plan), len(plan.path) > 2) == (PlanStatus.UNPROVEN, None, False, True)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_thin_obstacle_between_samples_is_found(seed):
-    """Samples 3 radians apart miss a pole of a millimetre."""
+def test_thin_obstacle_between_samples_is_avoided(seed):
+    """Samples with a step of 3 radians miss a pole with a radius of a millimetre."""
     checker = arm(pole=(gk.Cylinder(1e-3, 3.0), at(1.15, 0.8)))
     start, goal = [0.0, 0.0], [1.2, 0.0]
     sampled = checker.plan(start, goal, resolution=3.0, seed=seed, certify=False)
@@ -211,8 +211,8 @@ LEVER = """<robot name="lever"><link name="base"/><link name="turner"/><link nam
 <parent link="turner"/><child link="tip"/><axis xyz="1 0 0"/></joint></robot>"""
 
 
-def test_a_joint_that_does_not_move_is_a_long_lever():
-    """Its translation of 300 was left out of the motion bounds, so a path through the pole was proven."""
+def test_motion_bounds_include_fixed_translation():
+    """The motion bounds omitted the translation of 300, so a path through the pole was proven."""
     pole = at(300.0 * np.cos(0.31), 300.0 * np.sin(0.31))
     checker = gk.robot.Checker(gk.robot.Robot.from_urdf(LEVER), {"pole": (gk.Sphere(0.2), pole)})
     start, goal = [0.0, 300.0], [0.6, 300.0]
@@ -223,13 +223,13 @@ def test_a_joint_that_does_not_move_is_a_long_lever():
     assert_proven(checker, around, start, goal)
 
 
-def test_a_detour_moves_only_the_joints_of_the_space():
+def test_detour_moves_only_selected_joints():
     checker = arm(pole=(gk.Cylinder(1e-3, 3.0), at(1.15, 0.8)))
     plan = checker.prove([[0.0, 0.0], [1.2, 0.5]], joints=checker.robot.joint_names[0])
     assert (plan.status, plan.proof.pair) == (PlanStatus.UNPROVEN, ("hand", "pole"))
 
 
-def test_a_path_is_proven_with_detours_or_the_pair_is_named():
+def test_prove_adds_detours_or_reports_the_pair():
     checker = arm(pole=(gk.Cylinder(1e-3, 3.0), at(1.15, 0.8)))
     path = [[0.0, 0.0], [1.2, 0.0], [1.3, 0.1]]
     plan = checker.prove(path)
@@ -246,7 +246,7 @@ def test_a_path_is_proven_with_detours_or_the_pair_is_named():
 
 @pytest.mark.parametrize("certify", [False, True])
 @pytest.mark.parametrize("workers", [1, 3])
-def test_edges_are_free_where_motions_are(certify, workers, rng):
+def test_edges_free_equals_motion_free(certify, workers, rng):
     hull = gk.ConvexHull(rng.normal(size=(20, 3)) * 0.1)
     around = {
         "pole": (gk.Cylinder(0.1, 1.0), at(0.0, 1.0)),
@@ -262,7 +262,7 @@ def test_edges_are_free_where_motions_are(certify, workers, rng):
     assert checker.edges_free(np.empty((0, 2)), np.empty((0, 2))).shape == (0,)
 
 
-def test_edges_against_shapes_that_kernels_do_not_know():
+def test_edges_against_support_function_shapes():
     def support(d):
         return 0.1 * d / np.linalg.norm(d)
 
@@ -308,7 +308,7 @@ def test_translations_without_limits_need_bounds():
     assert checker.plan([0.0, 0.0], [1.0, 0.0], lower=[-2, -1], upper=[2, 1])
 
 
-def test_one_waypoint_is_proven_only_if_it_is_free():
+def test_single_waypoint_is_proven_only_if_free():
     checker = arm(pole=(gk.Cylinder(0.1, 1.0), at(0.0, 1.5)))
     hit = checker.prove([[np.pi / 2, 0.0]])
     assert (hit.status, hit.proof.pair) == (PlanStatus.UNPROVEN, ("hand", "pole"))
@@ -325,7 +325,7 @@ MIMIC = """<robot name="a"><link name="b"/><link name="d"/><link name="u"><colli
 
 
 @pytest.mark.parametrize(("kind", "factor"), [("continuous", 0.5), ("prismatic", 0.1)])
-def test_a_joint_does_not_wrap_if_a_follower_does_not_return(kind, factor):
+def test_joint_does_not_wrap_if_mimic_joint_does_not(kind, factor):
     checker = gk.robot.Checker(gk.robot.Robot.load(MIMIC.format(kind, factor)))
     with pytest.raises(RobotError, match=r"joint 'j' lacks limits"):
         checker.plan([1.0], [6.0])
@@ -333,12 +333,12 @@ def test_a_joint_does_not_wrap_if_a_follower_does_not_return(kind, factor):
     assert plan.path[-1].tolist() == [6.0]
 
 
-def test_a_joint_wraps_if_its_follower_returns():
+def test_joint_wraps_if_mimic_joint_does():
     checker = gk.robot.Checker(gk.robot.Robot.load(MIMIC.format("continuous", 2)))
     assert checker.plan([0.5], [6.0]).path[-1] == pytest.approx([6.0 - 2.0 * np.pi])
 
 
-def test_a_planar_base_wraps_its_turn():
+def test_planar_base_wraps_its_angle():
     base = """<robot name="b"><link name="ground"/><link name="cart"><collision>
     <geometry><box size="1 .5 .1"/></geometry>
     </collision></link><joint name="base" type="planar"><parent link="ground"/><child link="cart"/>
@@ -353,10 +353,10 @@ def test_long_edges_are_proven_in_parts():
     assert plan
     assert np.abs(np.diff(plan.path, axis=0)).max() <= 8.0
     late = arm().plan([0.0, 0.0], [2e4, 0.0], seconds=1e-6)
-    assert late.status == PlanStatus.UNPROVEN  # the search tries the straight line before it looks at the clock
+    assert late.status == PlanStatus.UNPROVEN  # the search tries the straight line before it reads the clock
 
 
-def test_proofs_of_two_meshes_end_with_the_time_limit(monkeypatch):
+def test_proof_of_two_meshes_keeps_time_limit(monkeypatch):
     ring = gk.Mesh.from_trimesh(trimesh.creation.annulus(0.1, 0.2, 0.1, sections=24))
     pipe = gk.Mesh.from_trimesh(trimesh.creation.annulus(0.05, 0.0999, 6.0, sections=24))
     checker = cart(pipe=(pipe, np.eye(4)))
@@ -372,7 +372,7 @@ def test_proofs_of_two_meshes_end_with_the_time_limit(monkeypatch):
     assert len(calls) < 40
 
 
-def test_a_joint_without_room_stays():
+def test_joint_with_equal_limits_does_not_move():
     checker = cart(low=0, high=0, wall=wall())
     plan = checker.plan([0.0, 0.9], [0.0, 0.95])
     assert plan
@@ -380,7 +380,7 @@ def test_a_joint_without_room_stays():
     assert checker.plan([0.0, 0.9], [0.0, 0.9])
 
 
-def test_groups_may_be_joined_by_name():
+def test_joints_accepts_several_groups():
     checker = arm()
     checker.robot.groups.update(first=("shoulder",), second=("elbow",))
     assert checker.plan([0.0, 0.0], [1.0, 1.0], joints=["first", "second"])
@@ -397,25 +397,25 @@ def test_groups_may_be_joined_by_name():
         ({"goals": []}, ["goals has no rows"]),
     ],
 )
-def test_wrong_options_are_named(options, words):
+def test_errors_name_the_invalid_option(options, words):
     with pytest.raises(RobotError) as caught:
         arm(pole=(gk.Cylinder(0.1, 1.0), at(0.0, 1.5))).plan([0.0, 0.0], **{"goals": [1.0, 0.0], **options})
     assert all(word in str(caught.value) for word in words)
 
 
-def test_touching_a_mesh_is_refused_with_the_cure():
+def test_touching_a_mesh_raises_and_suggests_decompose():
     table = gk.Mesh(*gk.Box((0.5, 0.5, 0.1)).surface())
     checker = cart(table=(table, at(0.0, 0.0, -0.15)))
     with pytest.raises(UnsupportedPair, match=r"'body' and 'table'.*decompose"):
         checker.plan([0.0, 0.0], [1.0, 0.0], touching=[("body", "table")])
 
 
-def test_a_ragged_stack_of_goals_is_named():
+def test_ragged_stack_of_goals_raises():
     with pytest.raises(RobotError, match="goals"):
         arm().plan([0.0, 0.0], [[1.0, 2.0], [3.0]])
 
 
-def test_the_clearance_of_a_path_keeps_the_deadline():
+def test_path_clearance_keeps_deadline():
     checker = arm(pole=(gk.Cylinder(0.1, 1.0), at(0.0, 1.6)))
     path = np.array([[0.0, 0.0], [0.3, 0.2], [0.6, 0.1]])
     assert path_clearance(checker._cell(), path, 1e-6, np.inf) == checker.prove(path).proof.clearance > 0.0

@@ -1,4 +1,4 @@
-"""Polytopes that hold a curved shape, face by face against rational arithmetic."""
+"""Polytopes that contain a curved shape, checked face by face in rational arithmetic."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import gjk3d as gk
 from gjk3d.robot.occupancy import _holder
 from gjk3d.robot.urdf import _parts
 
-TIGHT = 1.0 + 1e-10  #: faces that are no farther from the ellipsoid, in parts of its support
+TIGHT = 1.0 + 1e-10  #: Largest distance of a tight face, relative to the distance of the nearest face.
 
 
-def assert_tight_faces_hold_ellipsoid(points, radii):
-    """Check the faces of the hull of points that are nearest to an ellipsoid: few of them decide."""
+def assert_tight_faces_contain_ellipsoid(points, radii):
+    """Assert that no face of the hull cuts the ellipsoid. Only the nearest faces are checked exactly."""
     hull = gk.ConvexHull(points)
     corners = hull.vertices[hull.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -30,20 +30,20 @@ def assert_tight_faces_hold_ellipsoid(points, radii):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_hull_of_a_swept_ellipsoid_holds_it(seed):
+def test_hull_of_swept_ellipsoid_contains_ellipsoid(seed):
     radii = np.random.default_rng(seed).uniform(0.5, 1.0, 3)
-    assert_tight_faces_hold_ellipsoid(_holder(gk.Ellipsoid(radii)).points, radii)
+    assert_tight_faces_contain_ellipsoid(_holder(gk.Ellipsoid(radii)).points, radii)
 
 
 @pytest.mark.parametrize("seed", range(11, 20))
-def test_the_hull_that_a_urdf_has_for_an_ellipsoid_holds_it(seed):
+def test_hull_written_to_urdf_contains_ellipsoid(seed):
     radii = np.random.default_rng(seed).uniform(0.5, 1.0, 3)
     ((hull, _),) = _parts(gk.Ellipsoid(radii), np.eye(4))
-    assert_tight_faces_hold_ellipsoid(hull.vertices, radii)
+    assert_tight_faces_contain_ellipsoid(hull.vertices, radii)
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_prism_of_a_swept_cylinder_holds_it(seed):
+def test_prism_of_swept_cylinder_contains_cylinder(seed):
     radius = float(np.random.default_rng(seed).uniform(0.5, 1.0))
     points = _holder(gk.Cylinder(radius, 1.0)).points
     ring = naive.exact(points[: len(points) // 2, :2])

@@ -1,4 +1,4 @@
-"""Roadmaps: edges against single motions, paths against dense samples, and updates against new roadmaps."""
+"""Roadmaps: edges compared with single motions, paths with dense samples, and updates with new roadmaps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gjk3d.robot import PlanStatus
 
 
 @pytest.mark.parametrize("kind", ["box", "mesh", "cloud"])
-def test_paths_through_a_gap_are_proven(kind):
+def test_paths_through_gap_are_proven(kind):
     shape, pose = wall(0.5)
     if kind == "mesh":
         shape = gk.Mesh(*shape.surface()[:2])
@@ -26,7 +26,7 @@ def test_paths_through_a_gap_are_proven(kind):
     assert repr(roadmap).startswith(f"<Roadmap of 'cart': 150 nodes, {len(roadmap.edges)} edges, {roadmap.free.sum()}")
 
 
-def test_the_graph_is_used_and_not_a_search(monkeypatch):
+def test_plan_uses_the_graph_without_search(monkeypatch):
     roadmap = cart(wall=wall(0.5)).roadmap(samples=150, seed=2)
     monkeypatch.setattr("gjk3d.robot.planner.Planner.path", lambda *_: pytest.fail("a search"))
     plan = roadmap.plan([-0.8, -0.5], [[0.0, 0.0], [0.8, -0.9], [0.8, 0.5]])
@@ -34,7 +34,7 @@ def test_the_graph_is_used_and_not_a_search(monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_edges_are_free_where_motions_are(workers):
+def test_free_edges_equal_motion_free(workers):
     checker = arm(pole=(gk.Cylinder(0.1, 1.0), at(0.0, 1.0)), thin=(gk.Cylinder(1e-3, 3.0), at(1.15, -0.8)))
     roadmap = checker.roadmap(samples=60, seed=1, resolution=0.2, workers=workers)
     ends = roadmap.nodes[roadmap.edges]
@@ -46,12 +46,12 @@ def test_edges_are_free_where_motions_are(workers):
     assert (np.argsort(gaps[7])[1] == roadmap.edges[(roadmap.edges == 7).any(axis=1)]).any(), "the nearest node"
 
 
-def test_changes_of_the_cell_are_seen():
+def test_roadmap_follows_changes_of_the_cell():
     checker = cart(wall=wall(0.5))
     roadmap = checker.roadmap(samples=150, seed=2)
     first, free = roadmap.plan([-0.8, -0.5], [0.8, -0.5]), roadmap.free.copy()
     assert not roadmap.update()
-    checker.move("wall", at(0.0, 0.25))  # the gap is at the other side
+    checker.move("wall", at(0.0, 0.25))  # moves the gap to the other side
     second = roadmap.plan([-0.8, -0.5], [0.8, -0.5])
     assert_proven(checker, second, [-0.8, -0.5], [0.8, -0.5])
     assert first.path[:, 1].max() > 0.5 > second.path[:, 1].max()
@@ -66,8 +66,8 @@ def test_changes_of_the_cell_are_seen():
         roadmap.plan([-0.3, -0.5], [0.8, -0.5])
 
 
-def test_a_roadmap_without_a_way_is_followed_by_a_search():
-    checker = cart(wall=wall(0.22))  # the cart is 0.2 wide
+def test_roadmap_without_path_falls_back_to_search():
+    checker = cart(wall=wall(0.22))  # the cart is 0.2 wide, so few samples find no path
     roadmap = checker.roadmap(samples=5)
     assert_proven(checker, roadmap.plan([-0.8, -0.5], [0.8, -0.5]), [-0.8, -0.5], [0.8, -0.5])
     checker.add("plug", gk.Box((0.1, 2.0, 1.0)), at(0.0, 0.1))
@@ -78,7 +78,7 @@ def test_a_roadmap_without_a_way_is_followed_by_a_search():
     assert not roadmap.free.any()
 
 
-def test_a_thin_obstacle_between_samples_gets_a_detour():
+def test_thin_obstacle_between_samples_is_avoided():
     checker = arm(pole=(gk.Cylinder(1e-3, 3.0), at(1.15, 0.8)))
     roadmap = checker.roadmap(samples=40, resolution=3.0)
     plan = roadmap.plan([0.0, 0.0], [1.2, 0.0])
@@ -86,7 +86,7 @@ def test_a_thin_obstacle_between_samples_gets_a_detour():
     assert plan.proof.repaired + plan.proof.replanned > 0
 
 
-def test_joints_that_wrap_are_joined_the_shorter_way():
+def test_wrapping_joints_are_connected_the_shorter_way():
     turntable = gk.robot.Robot.from_urdf(TURNTABLE)
     checker = gk.robot.Checker(turntable, {"pole": (gk.Cylinder(0.05, 1.0), at(0.8, 0.0))})
     roadmap = checker.roadmap(samples=30)
@@ -100,7 +100,7 @@ def test_joints_that_wrap_are_joined_the_shorter_way():
     assert far > 5.0, "nodes at both ends of the turn are neighbours"
 
 
-def test_some_joints_move_and_others_rest():
+def test_joints_not_selected_keep_their_rest_values():
     checker = arm(pole=(gk.Cylinder(0.1, 1.0), at(0.0, 1.0)))
     name = checker.robot.joint_names[0]
     roadmap = checker.roadmap(samples=30, joints=name, rest=[0.0, 0.3])

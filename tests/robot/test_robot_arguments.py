@@ -1,4 +1,4 @@
-"""Arguments of a wrong kind are refused by an error that says what was given; the checker answers as before."""
+"""Arguments of a wrong type raise an error that contains the value, and the checker still works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gjk3d.robot import Checker, Robot, Trajectory
 FAR = np.eye(4)
 FAR[0, 3] = 2.0
 
-NO_NAMES = (None, 3.5, b"hand", ["hand"], np.array(["hand", "wall"]))
+INVALID_NAMES = (None, 3.5, b"hand", ["hand"], np.array(["hand", "wall"]))
 ASKED = {
     "link_number": lambda c, x: c.robot.link_number(x),
     "jacobian": lambda c, x: c.robot.jacobian([0.0, 0.0], x),
@@ -30,7 +30,7 @@ ASKED = {
     "on": lambda c, x: Robot.join({"a": c.robot, "b": c.robot}, on={"b": x}),
     "joints": lambda c, x: Robot.join({"a": c.robot}, joints={"a": x}),
 }
-NO_LISTS = ("hand", 1, 2.5, [None], [["hand"]])
+INVALID_LISTS = ("hand", 1, 2.5, [None], [["hand"]])
 LISTED = {
     "touching": lambda c, x: c.add("ball", gk.Sphere(0.1), touching=x),
     "touch_links": lambda c, x: c.attach("cup", gk.Sphere(0.1), "hand", touch_links=x),
@@ -40,8 +40,8 @@ LISTED = {
 
 
 @pytest.mark.parametrize("call", ASKED)
-@pytest.mark.parametrize("name", NO_NAMES, ids=repr)
-def test_what_is_no_name_is_refused(call, name):
+@pytest.mark.parametrize("name", INVALID_NAMES, ids=repr)
+def test_invalid_names_raise(call, name):
     checker = Checker(Robot.example(), {"wall": (gk.Sphere(0.1), FAR)})
     with pytest.raises(RobotError):
         ASKED[call](checker, name)
@@ -49,8 +49,8 @@ def test_what_is_no_name_is_refused(call, name):
 
 
 @pytest.mark.parametrize("call", LISTED)
-@pytest.mark.parametrize("names", NO_LISTS, ids=repr)
-def test_what_is_no_list_of_names_is_refused(call, names):
+@pytest.mark.parametrize("names", INVALID_LISTS, ids=repr)
+def test_invalid_lists_of_names_raise(call, names):
     checker = Checker(Robot.example(), {"wall": (gk.Sphere(0.1), FAR)})
     with pytest.raises(RobotError):
         LISTED[call](checker, names)
@@ -58,9 +58,9 @@ def test_what_is_no_list_of_names_is_refused(call, names):
 
 
 @pytest.mark.parametrize("value", ["x", None, np.nan, -1.0, 10**400], ids=lambda value: repr(value)[:8])
-def test_what_is_no_length_is_refused(value):
+def test_invalid_lengths_raise(value):
     checker = Checker(Robot.example())
-    for ask in (
+    for call in (
         lambda: checker.clearance([0.0, 0.0], max_distance=value),
         lambda: checker.clearance([[0.0, 0.0]], max_distance=value),
         lambda: checker.robot.spheres(value),
@@ -68,12 +68,12 @@ def test_what_is_no_length_is_refused(value):
         lambda: checker.swept(Trajectory([[0.0, 0.0], [0.1, 0.1]], [0.0, 1.0]), excess=value),
     ):
         with pytest.raises(Gjk3dError, match=re.escape(repr(value)[:70])):
-            ask()
+            call()
     with pytest.raises(RobotError, match=r"excess.*9\.99989e-321.*'post'.*0\.0075"):
         checker.robot.spheres(1e-320)
 
 
-def test_a_configuration_is_of_names_and_numbers():
+def test_invalid_configuration_mappings_raise():
     robot = Robot.example()
     with pytest.raises(RobotError, match=r"list.*mapping"):
         robot.configuration([0.0, 1.0])

@@ -1,4 +1,4 @@
-"""Quick bounds of distances against rational arithmetic, each with numbers where the rounding it allows for decides."""
+"""Quick bounds of distances compared with rational arithmetic, for numbers where rounding would change the result."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def square(values):
 
 
 def no_more_than_distance(bound, vector, radii):
-    """Tell whether a bound is no more than the length of a vector, less two radii."""
+    """Return whether a bound is at most the length of a vector minus two radii."""
     reach = sum(exact([bound, *radii]))
     return reach <= 0 or reach * reach <= square(vector)
 
 
 def of_capsules(start, end, radii):
-    """Return the bound of two capsules that are balls."""
+    """Return the bound for two balls that are stored as capsules."""
     numbers = np.concatenate([start, start, radii[:1], end, end, radii[1:]])
     starts = np.array([[0, 0, 0, 0], [0, 0, 7, 0]])
     return between_capsules(np.tile(UNTURNED, (2, 1)), numbers, starts, 0, 1)
@@ -50,8 +50,8 @@ def of_balls(start, end, radii):
 
 
 @pytest.mark.parametrize("bound_of", [of_capsules, of_balls])
-def test_a_bound_of_balls_is_no_more_than_their_distance(bound_of):
-    """Of points a square root is rounded, of balls about one point the sum of their radii."""
+def test_bound_of_balls_is_at_most_their_distance(bound_of):
+    """Rounding affects the square root for two points, and the sum of radii for concentric balls."""
     zero = np.zeros(3)
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
@@ -61,8 +61,8 @@ def test_a_bound_of_balls_is_no_more_than_their_distance(bound_of):
 
 
 @pytest.mark.parametrize("height", [1e8, 0.1])
-def test_a_bound_of_a_ball_over_a_half_space_is_no_more_than_its_height(height):
-    """Far above it the height of the middle is rounded, of a large ball near it the difference to its radius."""
+def test_bound_of_ball_over_half_space_is_at_most_height(height):
+    """Rounding affects the height of a far centre, and the difference of height and radius for a large ball."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         z, radius, offset = height * rng.uniform(1.0, 2.0), 1e6 if height < 1.0 else 0.0, rng.uniform(0.0, 0.1)
@@ -75,7 +75,7 @@ def test_a_bound_of_a_ball_over_a_half_space_is_no_more_than_its_height(height):
 
 
 def spots(place, radii, errors, middle=(0.0, 0.0, 0.0)):
-    """Return lanes with a ball at ``middle`` and a ball at a place, which are also their own capsules."""
+    """Return lanes with a ball at ``middle`` and a ball at ``place``. Each ball is also its own capsule."""
     rows = np.zeros((2, SPOT))
     rows[:, 6] = rows[:, 7] = radii
     rows[:, 9] = errors
@@ -86,7 +86,7 @@ def spots(place, radii, errors, middle=(0.0, 0.0, 0.0)):
 
 
 @pytest.mark.parametrize("near", [near_balls, near_lanes])
-def test_balls_in_lanes_are_near_up_to_their_exact_distance(near):
+def test_balls_in_lanes_are_near_up_to_exact_distance(near):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         place, (first, second, error_a, error_b) = rng.uniform(-9.0, 9.0, 3), rng.integers(0, 9, 4) / 64.0
@@ -98,8 +98,8 @@ def test_balls_in_lanes_are_near_up_to_their_exact_distance(near):
         assert near(spots(place, (first, second), (error_a, error_b)), 0, 1, margin - error_a - error_b, 1) == 1
 
 
-def test_balls_in_single_precision_are_near_up_to_their_exact_distance():
-    """Far from the origin both middles are rounded. Whole numbers are exact, so only the distance is rounded."""
+def test_float32_balls_are_near_up_to_exact_distance():
+    """Far from the origin the centres are rounded. Integer coordinates are exact, so only the distance is rounded."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         for middle, size in ((rng.uniform(1e3, 2e3, 3), 1.0), (np.zeros(3), 2.0**20)):
@@ -115,25 +115,25 @@ def test_balls_in_single_precision_are_near_up_to_their_exact_distance():
             assert not _near_in_single(lanes, 0, 1, margin - 1e-3 * size, 1)
 
 
-@pytest.mark.parametrize("scale", [1e-140, 2.9e-23, 1e-20, 1e20, 1e140])  # the second: squares of 0.6 units
-def test_balls_beyond_the_range_of_single_precision_are_near(scale):
+@pytest.mark.parametrize("scale", [1e-140, 2.9e-23, 1e-20, 1e20, 1e140])  # 2.9e-23**2 is 0.6 of the least float32
+def test_balls_beyond_float32_range_are_near(scale):
     place = np.full(3, scale)
     for near in (_near_in_single, near_balls, near_lanes):
         assert near(spots(place, (scale, scale), (0.0, 0.0)), 0, 1, 0.0, 1) == 1
-    apart = near_lanes(spots(place, (0.5 * scale, scale), (0.0, 0.0)), 0, 1, 0.0, 1) == 0
-    assert apart == (1e-100 < scale < 1e100)
+    separated = near_lanes(spots(place, (0.5 * scale, scale), (0.0, 0.0)), 0, 1, 0.0, 1) == 0
+    assert separated == (1e-100 < scale < 1e100)
 
 
 @pytest.mark.parametrize("near", [near_balls, near_lanes])
-def test_balls_whose_squares_vanish_are_near(near):
-    """The square of each coordinate is rounded up to the least float above 0, and that of the margin down."""
+def test_balls_with_underflowing_squares_are_near(near):
+    """The squares of the coordinates are rounded up to the least float above 0, and the square of the margin down."""
     place, margin = np.full(3, 1.6e-162), 2.78e-162
     assert square(place) < Fraction(margin) ** 2
     assert near(spots(place, (0.0, 0.0), (0.0, 0.0)), 0, 1, margin, 1) == 1
 
 
 @pytest.mark.parametrize("sides", [1.0, 2.0])
-def test_a_ball_in_lanes_is_near_a_plane_up_to_its_radius_and_both_errors(sides):
+def test_ball_near_plane_includes_radius_and_errors(sides):
     margin, radius, error_a, error_b, offset = 1.0 / 2.0, 1.0 / 4.0, 1.0 / 8.0, 1.0 / 16.0, 3.0
     reach = margin + radius + error_a + error_b
     for height, near in ((reach, 1), (reach + 2.0**-20, 0), (-reach - 2.0**-20, int(sides == 1.0))):
@@ -144,7 +144,7 @@ def test_a_ball_in_lanes_is_near_a_plane_up_to_its_radius_and_both_errors(sides)
 
 
 def ball_of(radius):
-    """Return a robot that is one ball."""
+    """Return a robot that consists of one ball."""
     geometry = f'<geometry><sphere radius="{radius!r}"/></geometry>'
     return gk.robot.Robot.load(f'<robot name="r"><link name="a"><collision>{geometry}</collision></link></robot>')
 
@@ -158,7 +158,7 @@ def square_to_segment(point, start, end):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_bounding_capsule_holds_every_vertex_exactly(seed):
+def test_bounding_capsule_contains_every_vertex_exactly(seed):
     points = np.random.default_rng(seed).normal(size=(8, 3)) * (3.0, 1.0, 1.0) + 100.0
     capsule = bounding_capsule(gk.ConvexHull(points))
     start, end, radius = exact(capsule[:3]), exact(capsule[3:6]), Fraction(float(capsule[6]))
@@ -166,8 +166,8 @@ def test_a_bounding_capsule_holds_every_vertex_exactly(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_bounding_box_holds_every_vertex_exactly(seed):
-    """Along each of its axes, which are about unit vectors, it reaches at least as far as each vertex."""
+def test_bounding_box_contains_every_vertex_exactly(seed):
+    """Along each of its axes the box reaches at least as far as each vertex. The axes are nearly unit vectors."""
     rng = np.random.default_rng(seed)
     points = random_rotations(rng, 1)[0] @ (rng.normal(size=(3, 8)) * [[3.0], [1.0], [0.2]]) + 100.0
     box = bounding_box(gk.ConvexHull(points.T))
@@ -180,8 +180,8 @@ def test_a_bounding_box_holds_every_vertex_exactly(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_bound_of_boxes_far_away_is_no_more_than_their_gap(seed):
-    """Two unit cubes along the axes: the gap is the difference of their centres along x, less the cubes."""
+def test_bound_of_far_boxes_is_at_most_their_gap(seed):
+    """The gap of two aligned unit cubes is the difference of their centres along x minus 1."""
     rng = np.random.default_rng(seed)
     places = rng.uniform(1e8, 2e8, (2, 3)) * (1.0, 0.0, 0.0)
     half, away = 0.5, rng.uniform(0.0, 0.3, 2)
@@ -194,14 +194,14 @@ def test_a_bound_of_boxes_far_away_is_no_more_than_their_gap(seed):
     assert Fraction(float(bound)) <= abs(second - first) - 1
 
 
-def test_the_plane_above_a_height_field_without_a_bottom_is_off_its_top():
+def test_outline_plane_is_above_open_height_field():
     tops = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 3))
     assert outline(gk.HeightField(tops, 0.1, (0.0, 0.0))).shape.offset > tops.max()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_height_of_an_outline_above_a_plane_is_no_more_than_exact(seed):
-    """A ball far away above the slot of a half-space, whose offset is as large."""
+def test_height_above_plane_is_at_most_exact(seed):
+    """The ball and the offset of the half-space are both far from the origin."""
     rng = np.random.default_rng(seed)
     center, normal, offset = rng.uniform(-1e8, 1e8, 3), rng.uniform(-0.5, 0.5, 3), rng.uniform(-1e8, 1e8)
     plane = gk.Halfspace(normal, offset)
@@ -213,8 +213,8 @@ def test_a_height_of_an_outline_above_a_plane_is_no_more_than_exact(seed):
     assert Fraction(float(height - error)) <= far - Fraction(plane.offset) - Fraction(1, 2)
 
 
-def test_points_that_are_exactly_as_far_as_the_margin_are_not_outside():
-    """The margin is far larger than the ball, whose radius is enlarged by less than their sum is rounded by."""
+def test_points_exactly_at_the_margin_are_not_outside():
+    """The margin is much larger than the radius of the ball, so rounding their sum loses more than the added slack."""
     radius, rng = 2.0**-20, np.random.default_rng(11)
     margin, points = float(rng.uniform(1000.0, 2000.0)), rng.normal(size=(200, 3))
     points *= (margin + radius) / np.linalg.norm(points, axis=1)[:, None]
@@ -227,8 +227,8 @@ def test_points_that_are_exactly_as_far_as_the_margin_are_not_outside():
 
 
 @pytest.mark.parametrize(("far", "distance"), [(1e8, 0.02), (3e5, 1e6)])
-def test_points_at_the_margin_of_a_load_are_outside_if_they_do_not_collide(far, distance):
-    """Far away the ends of the load are rounded, and at a large margin the distance of the point from it."""
+def test_outside_agrees_with_collide_at_margin_of_load(far, distance):
+    """Rounding affects the ends of a load far away, and the distance of the point at a large margin."""
     rng = np.random.default_rng(8)
     load, pose = gk.Capsule(2.0**-20, 0.9), np.eye(4)
     robot = gk.robot.Robot.load(
@@ -249,15 +249,15 @@ def test_points_at_the_margin_of_a_load_are_outside_if_they_do_not_collide(far, 
 
 
 def cylinder_about(middle, at, axis):
-    """Return the radius, the low and the high end of the cylinder about an axis that holds a point of a link."""
+    """Return the radius and both ends of the cylinder about an axis that contains a point of a link."""
     numbers = np.array([*middle, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     vectors = (tuple(float(x) for x in v) for v in (at, axis))
     return exact(np.array(_around(False, numbers, Core(*gk.Point()._packed), *vectors)))
 
 
 @pytest.mark.parametrize("far", [0.0, 1e8])
-def test_a_cylinder_about_an_axis_holds_a_point_exactly(far):
-    """The point is where the cylinder is tight: halfway between two of the directions in which its radius is taken."""
+def test_cylinder_about_axis_contains_point_exactly(far):
+    """The point lies halfway between two sampled directions of the radius, where the cylinder is tight."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         at, angle = far * rng.uniform(1.0, 2.0, 3), np.pi / 32.0 * (1 + 2 * rng.integers(0, 32))
@@ -270,7 +270,7 @@ def test_a_cylinder_about_an_axis_holds_a_point_exactly(far):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_ends_of_a_cylinder_about_an_axis_hold_the_height_of_a_point_exactly(seed):
+def test_cylinder_ends_bound_point_height_exactly(seed):
     rng = np.random.default_rng(seed)
     at, axis = rng.uniform(-1e8, 1e8, 3), random_rotations(rng, 1)[0][0]
     middle = at + rng.uniform(-1.0, 1.0, 3)
@@ -279,13 +279,13 @@ def test_the_ends_of_a_cylinder_about_an_axis_hold_the_height_of_a_point_exactly
 
 
 def swept_origin(what, axis, halves):
-    """Return how far the origin of a link may be from the axis of a joint that moves it by up to half widths."""
+    """Return the largest distance of a link's origin from a joint that moves it by up to the half widths."""
     numbers, box = np.array([0.0, 0.0, 0.0, *axis, *np.zeros(6)]), np.array([0.0, 0.0, 0.0, *halves])
     return _sweep(False, numbers, Core(*gk.Point()._packed), what, axis, box, -1.0, np.zeros(12))
 
 
-def test_a_joint_moves_the_origin_no_farther_than_its_reach():
-    """A floating joint by the diagonal of a box, a planar joint next to -z along the longer axis of its plane."""
+def test_joint_reach_bounds_motion_of_origin():
+    """The reach of a floating joint is the diagonal of a box, of a planar joint the longer axis of its plane."""
     rng, longest = np.random.default_rng(12), 0
     for _ in range(40):
         halves = rng.uniform(0.5, 1.0, 3)

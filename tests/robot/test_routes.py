@@ -1,4 +1,4 @@
-"""Trajectories of each part by name, and obstacles on routes, against dense samples and single pieces."""
+"""Trajectories of each part by name, and obstacles on routes, compared with dense samples and single motions."""
 
 from __future__ import annotations
 
@@ -32,36 +32,36 @@ LEFT = CubicSpline([0.0, 1.0, 2.5], [[1.5, 0.0], [0.3, 0.4], [1.2, 0.0]])
 RIGHT = Trajectory([[0.9, 0.2], [1.4, 0.0], [1.2, -0.3]], times=[0.5, 1.7, 4.0])
 
 
-def held_at(path, t):
-    """Return the values of a spline, which rests before its start and after its end."""
+def clamped_at(path, t):
+    """Return the values of a spline that is constant before its start and after its end."""
     return path(np.clip(t, path.x[0], path.x[-1]))
 
 
 @pytest.mark.parametrize("kind", [CubicSpline, PchipInterpolator])
-def test_parts_move_as_their_own_trajectories(kind):
+def test_joined_trajectory_equals_trajectories_of_parts(kind):
     robot, left = pair_of_arms(), kind([0.0, 1.0, 2.5], [[1.5, 0.0], [0.3, 0.4], [1.2, 0.0]])
-    whole = as_trajectory({"right": RIGHT, "left": left}, robot)
-    assert (whole.start, whole.end) == (0.0, 4.0)
+    joined = as_trajectory({"right": RIGHT, "left": left}, robot)
+    assert (joined.start, joined.end) == (0.0, 4.0)
     times = np.linspace(-0.5, 4.5, 400)
-    expected = np.column_stack([held_at(left, times), RIGHT.at(times)])
-    assert np.abs(whole.at(times) - expected).max() < 1e-14
-    error = whole._loose.max()
+    expected = np.column_stack([clamped_at(left, times), RIGHT.at(times)])
+    assert np.abs(joined.at(times) - expected).max() < 1e-14
+    error = joined._loose.max()
     assert 0.0 < error < 1e-13
-    assert whole.times.tolist() == [0.0, 0.5, 1.0, 1.7, 2.5, 4.0]
+    assert joined.times.tolist() == [0.0, 0.5, 1.0, 1.7, 2.5, 4.0]
 
 
-def test_lines_with_the_same_times_stay_lines():
+def test_straight_lines_with_equal_times_stay_lines():
     robot, times = pair_of_arms(), [0.0, 1.0, 2.0]
     paths = {name: Trajectory(np.random.default_rng(k).random((3, 2)), times) for k, name in enumerate(robot.parts)}
-    whole = as_trajectory(paths, robot)
-    assert repr(whole) == "<Trajectory of 4 dof: 2 straight lines, from 0 to 2>"
-    assert not whole._loose.any()
+    joined = as_trajectory(paths, robot)
+    assert repr(joined) == "<Trajectory of 4 dof: 2 straight lines, from 0 to 2>"
+    assert not joined._loose.any()
 
 
 @pytest.mark.parametrize("more", [-0.05, 0.05])
-def test_trajectories_of_two_arms_against_dense_samples(more):
+def test_trajectories_of_two_arms_agree_with_dense_samples(more):
     checker, paths, times = Checker(pair_of_arms()), {"left": LEFT, "right": RIGHT}, np.linspace(0.0, 4.0, 801)
-    rows = np.column_stack([held_at(LEFT, times), RIGHT.at(times)])
+    rows = np.column_stack([clamped_at(LEFT, times), RIGHT.at(times)])
     dense = checker.clearance(rows).distance.min()
     checker.margin = dense + more
     free = checker.free(rows)
@@ -87,7 +87,7 @@ def test_trajectories_of_two_arms_against_dense_samples(more):
         ),
     ],
 )
-def test_parts_are_checked(paths, text):
+def test_invalid_parts_raise(paths, text):
     with pytest.raises(RobotError, match=text):
         Checker(pair_of_arms()).trajectory_free(paths)
     with pytest.raises(RobotError, match="has no parts"):
@@ -99,7 +99,7 @@ TIMES = np.array([0.2, 1.0, 1.6, 3.0])
 
 
 def pose_on(times):
-    """Return the poses of the route by scipy: it rests before and after."""
+    """Return the poses of the route by scipy. They are constant before its start and after its end."""
     times = np.clip(times, TIMES[0], TIMES[-1])
     poses = np.tile(np.eye(4), (len(times), 1, 1))
     poses[:, :3, :3] = Slerp(TIMES, Rotation.from_matrix(POSES[:, :3, :3]))(times).as_matrix()
@@ -107,7 +107,7 @@ def pose_on(times):
     return poses
 
 
-def test_cells_after_the_first_collision_are_not_built(monkeypatch):
+def test_no_cells_are_built_after_first_collision(monkeypatch):
     built = []
     monkeypatch.setattr(timed, "clocked", lambda *args: built.append(args) or clocked(*args))
     checker = Checker(Robot.example(), {"crate": (gk.Box((0.2, 0.3, 0.2)), at(2.0, 2.0))})
@@ -120,7 +120,7 @@ def test_cells_after_the_first_collision_are_not_built(monkeypatch):
 
 @pytest.mark.parametrize("bend", [0.0, 1.4, 2.6])
 @pytest.mark.parametrize("kind", ["box", "mesh"])
-def test_an_obstacle_on_a_route_against_dense_samples(bend, kind):
+def test_obstacle_on_route_agrees_with_dense_samples(bend, kind):
     shape = gk.Box((0.2, 0.3, 0.2))
     shape = gk.Mesh(*shape.surface()[:2]) if kind == "mesh" else shape
     checker = Checker(Robot.example(), {"cart": (shape, at(9.0, 9.0)), "post2": (gk.Sphere(0.1), at(-1.0, 1.5))})
@@ -146,16 +146,16 @@ def test_an_obstacle_on_a_route_against_dense_samples(bend, kind):
     assert np.abs(frames.moved["cart"] - pose_on(np.linspace(0.0, last, 8))).max() < 1e-12
 
 
-def test_a_route_is_its_motions_one_after_another():
+def test_route_equals_sequence_of_motions():
     checker = Checker(Robot.example(), {"cart": (gk.Box((0.2, 0.3, 0.2)), at(9.0, 9.0))})
     rest = Trajectory([[0.0, 0.0], [0.0, 0.0]], [0.0, 4.0])
-    whole = checker.trajectory_free(rest, moving={"cart": (POSES, TIMES)}, certify=True)
+    expected = checker.trajectory_free(rest, moving={"cart": (POSES, TIMES)}, certify=True)
     for (p, q), (s, t) in zip(pairwise(POSES), pairwise(TIMES), strict=True):
         piece = Trajectory([[0.0, 0.0], [0.0, 0.0]], [s, t])
         single = checker.trajectory_free(piece, moving={"cart": gk.Motion.between(p, q)}, certify=True)
         if not single.free:
-            assert (whole.status, whole.pair) == (MotionStatus.HIT, single.pair)
-            assert (whole.safe, whole.hit) == pytest.approx((single.safe, single.hit), abs=1e-6)
+            assert (expected.status, expected.pair) == (MotionStatus.HIT, single.pair)
+            assert (expected.safe, expected.hit) == pytest.approx((single.safe, single.hit), abs=1e-6)
             break
     else:
         pytest.fail("no collision")
@@ -164,9 +164,9 @@ def test_a_route_is_its_motions_one_after_another():
     early = {"cart": (POSES[:2], TIMES[:2] - 10.0)}
     assert not checker.trajectory_free(rest, moving={"cart": (POSES[1:3], TIMES[:2] - 10.0)}, certify=True)
     assert checker.trajectory_free(rest, moving=early, certify=True).free, "and after its last"
-    both = {"cart": (POSES, TIMES), "cart 2": (POSES[::-1], TIMES * 1.1)}
+    routes = {"cart": (POSES, TIMES), "cart 2": (POSES[::-1], TIMES * 1.1)}
     checker.add("cart 2", gk.Sphere(0.05), at(5.0, 5.0))
-    assert checker.trajectory_free(rest, moving=both, certify=True).hit <= whole.hit + 1e-6
+    assert checker.trajectory_free(rest, moving=routes, certify=True).hit <= expected.hit + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_route_is_its_motions_one_after_another():
         ((POSES[:, :2], TIMES), PoseError, "cart"),
     ],
 )
-def test_routes_are_checked(route, error, text):
+def test_invalid_routes_raise(route, error, text):
     checker = Checker(Robot.example(), {"cart": (gk.Box((0.2, 0.3, 0.2)), at(9.0, 9.0))})
     with pytest.raises(error, match=text):
         checker.trajectory_free(Trajectory([[0.0, 0.0], [0.0, 0.0]], [0.0, 4.0]), moving={"cart": route})

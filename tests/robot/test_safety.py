@@ -1,4 +1,4 @@
-"""Safety reports, paddings, and candidates of inverse kinematics."""
+"""Safety reports, paddings, and filters of inverse kinematics solutions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AROUND = {
 
 
 def waypoints(checker, count, seed):
-    """Return some free configurations that are not far from each other."""
+    """Return ``count`` configurations. The first is free, and the steps between them are short."""
     robot, rng = checker.robot, np.random.default_rng(seed)
     low, high = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
     q = rng.uniform(low, high, (4000, robot.dof))
@@ -42,7 +42,7 @@ def waypoints(checker, count, seed):
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "talos"])
-def test_a_report_against_every_pair_at_dense_samples(name):
+def test_report_agrees_with_dense_samples_of_every_pair(name):
     robot = made(name)
     checker = Checker(robot, AROUND, margin=0.01)
     checker.set_padding(robot.links[-1], 0.05)
@@ -58,13 +58,13 @@ def test_a_report_against_every_pair_at_dense_samples(name):
     for key, path in programme.items():
         spline, moving = (path[0], path[1]) if isinstance(path, tuple) else (path.at, {})
         way = Trajectory(spline) if moving else path
-        other = Checker(robot, {n: (checker.shape(n), checker.pose(n)) for n in checker.objects}, margin=0.3)
+        reference = Checker(robot, {n: (checker.shape(n), checker.pose(n)) for n in checker.objects}, margin=0.3)
         for t in np.linspace(way.start, way.end, 120):
-            for each, motion in moving.items():
-                other.move(each, motion.at((t - way.start) / (way.end - way.start)))
-            for found in other.collisions(way.at(t)):
-                pair = key, found.a, found.b
-                seen[pair] = min(seen.get(pair, np.inf), found.distance)
+            for obstacle, motion in moving.items():
+                reference.move(obstacle, motion.at((t - way.start) / (way.end - way.start)))
+            for contact in reference.collisions(way.at(t)):
+                pair = key, contact.a, contact.b
+                seen[pair] = min(seen.get(pair, np.inf), contact.distance)
     margins = {"post": 0.03}
 
     def margin(a, b):
@@ -92,7 +92,7 @@ def test_a_report_against_every_pair_at_dense_samples(name):
         assert motion.lower <= min(d for (key, *_), d in seen.items() if key == motion.name)
 
 
-def test_a_report_as_text_json_and_page(tmp_path):
+def test_report_as_text_json_and_html(tmp_path):
     checker = Checker(Robot.example(), {"<b>": (gk.Sphere(0.1), at(1.0, 1.0, 0.0))}, margin=0.02)
     report = checker.safety({"there": [[0.0, 0.0], [0.3, 0.0]], "& over": [[0.3, 0.0], [1.2, 0.0]]})
     assert isinstance(report, SafetyReport)
@@ -123,8 +123,8 @@ CART = """<robot name="cart"><link name="rail"/><link name="cart"><collision>
     ("end", "margin", "verdict"),
     [(1.0, 0.5, "open"), (1.0, 0.5 + 1e-12, "too close"), (1.5, 0.0, "open"), (1.5 + 1e-12, 0.0, "collision")],
 )
-def test_a_distance_that_equals_its_margin_to_rounding_is_open(end, margin, verdict):
-    """The cart stops 0.5 in front of a ball, or as it touches it; the bounds of the distance are wider than that."""
+def test_distance_equal_to_margin_is_open(end, margin, verdict):
+    """The cart stops at a distance of 0.5 or 0 from a ball. The bounds of that distance include the margin."""
     checker = Checker(Robot.load(CART), {"ball": (gk.Sphere(0.25), at(2.0, 0.0, 0.0))}, margin=margin)
     motion = Trajectory([[0.0], [end]], [0.0, 1.0])
     nearest = checker.trajectory_clearance(motion)
@@ -133,20 +133,20 @@ def test_a_distance_that_equals_its_margin_to_rounding_is_open(end, margin, verd
     assert [row.verdict for row in checker.safety({"stop": motion}).rows] == [verdict]
 
 
-def test_padding_is_of_obstacles_alone(tmp_path):
+def test_padding_applies_only_to_obstacles(tmp_path):
     robot = Robot.example()
     checker = Checker(robot, {"ball": (gk.Sphere(0.1), at(1.9, 0.0, 0.0))})
     fold = [0.0, 2.5]
     assert checker.clearance(fold).pair == ("post", "hand")
     checker.set_padding("hand", checker.clearance(fold).distance + 0.1)
-    assert checker.free(fold)  # between links margins hold, not paddings
+    assert checker.free(fold)  # padding does not apply between links
     assert not checker.free([0.0, 0.0])
     checker.set_padding("hand", 0.2)
     assert checker.free([0.0, 0.0])
     checker.add("later", gk.Sphere(0.1), at(0.0, 1.8, 0.0))
     assert not checker.free([np.pi / 2, 0.0]) or checker.clearance([np.pi / 2, 0.0]).distance > 0.2
     still = Trajectory([[0.0, 0.0], [0.0, 0.0]], [0.0, 1.0])
-    come = gk.Motion.translation(at(3.0, 0.0, 0.0), (-1.2, 0, 0))  # up to 0.2 from the hand: its padding, not a touch
+    come = gk.Motion.translation(at(3.0, 0.0, 0.0), (-1.2, 0, 0))  # stops within the padding of 0.2 but does not touch
     assert checker.trajectory_free(still, moving={"ball": come}, certify=True).pair == ("hand", "ball")
     checker.set_padding("hand", 0.1)
     assert checker.trajectory_free(still, moving={"ball": come}, certify=True)
@@ -158,12 +158,12 @@ def test_padding_is_of_obstacles_alone(tmp_path):
 @pytest.mark.parametrize("name", ["panda", "ur5", "tiago"])
 def test_scaled_links_are_scaled_in_place(name):
     robot = made(name)
-    links = sorted({robot.links[each.link] for each in robot.geometries})[:4]
+    links = sorted({robot.links[entry.link] for entry in robot.geometries})[:4]
     larger = gk.robot.scaled(robot, dict.fromkeys(links, 1.25))
     for old, new in zip(robot.geometries, larger.geometries, strict=True):
         grown = robot.links[old.link] in links
         low, high = old.hull.bounds
-        a, b = (each @ new.pose[:3, :3].T + new.pose[:3, 3] for each in new.hull.bounds)
+        a, b = (entry @ new.pose[:3, :3].T + new.pose[:3, 3] for entry in new.hull.bounds)
         middle = old.pose[:3, :3] @ ((low + high) / 2) + old.pose[:3, 3]
         assert (a + b) / 2 == pytest.approx(middle, abs=1e-12)
         assert np.ptp(new.hull.bounds, axis=0) == pytest.approx((high - low) * (1.25 if grown else 1.0))
@@ -177,14 +177,14 @@ def test_scaled_links_are_scaled_in_place(name):
 
 
 def inverse_kinematics(name, count, seed):
-    """Return many solutions for one place of the last frame, by damped steps of pinocchio from random starts."""
-    other, robot = twin(name), example_robot(name)
-    model, data = other.model, other.model.createData()
+    """Return many solutions for one pose of the last frame, computed by pinocchio from random starts."""
+    reference, robot = twin(name), example_robot(name)
+    model, data = reference.model, reference.model.createData()
     frame = model.nframes - 1
     rng = np.random.default_rng(seed)
     pinocchio.framesForwardKinematics(model, data, pinocchio.neutral(model) + 0.4)
     goal = data.oMf[frame].copy()
-    found = []
+    solutions = []
     for start in some(robot, count, seed):
         q = start.copy()
         for _ in range(60):
@@ -195,43 +195,43 @@ def inverse_kinematics(name, count, seed):
             jacobian = pinocchio.computeFrameJacobian(model, data, q, frame, pinocchio.ReferenceFrame.LOCAL)
             step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(6), error)
             q = q + np.clip(step, -0.5, 0.5)
-        found.append(q if np.linalg.norm(error) < 1e-6 else np.full(len(q), np.nan))
-    return np.array(found), rng
+        solutions.append(q if np.linalg.norm(error) < 1e-6 else np.full(len(q), np.nan))
+    return np.array(solutions), rng
 
 
-def test_solutions_of_inverse_kinematics_are_filtered():
-    """Ten thousand at once, as many as sixty solved ones and their neighbours; each told as one by one, and by coal."""
+def test_valid_filters_inverse_kinematics_solutions():
+    """Ten thousand candidates in one call agree with single queries and with coal."""
     solved, rng = inverse_kinematics("ur5", 60, 3)
     q = np.repeat(solved, 170, axis=0)[:10_000]
     q += rng.normal(scale=0.02, size=q.shape)
     robot = made("ur5")
     checker = Checker(robot, AROUND)
     checker.set_margin("post", None, 0.05)
-    found = checker.valid(q, margin=0.01)
-    assert found.valid.dtype == bool
-    assert len(set(found.reason.tolist())) == 4
+    result = checker.valid(q, margin=0.01)
+    assert result.valid.dtype == bool
+    assert len(set(result.reason.tolist())) == 4
     finite = np.isfinite(q).all(axis=1)
-    assert ((found.reason == Reason.NOT_FINITE) == ~finite).all()
+    assert ((result.reason == Reason.NOT_FINITE) == ~finite).all()
     inside = np.zeros(len(q), dtype=bool)
     inside[finite] = robot.within_limits(q[finite])
-    assert ((found.reason == Reason.LIMIT) == (finite & ~inside)).all()
+    assert ((result.reason == Reason.LIMIT) == (finite & ~inside)).all()
     twice = checker.copy()
     twice.margin = 0.01
     free = np.zeros(len(q), dtype=bool)
     free[inside] = twice.free(q[inside])
-    assert (found.valid == free).all()
-    for k in np.flatnonzero(found.reason == Reason.LIMIT)[:50]:
-        own = robot.columns[found.joint[k]]
+    assert (result.valid == free).all()
+    for k in np.flatnonzero(result.reason == Reason.LIMIT)[:50]:
+        columns = robot.columns[result.joint[k]]
         beyond = np.maximum(robot.lower - q[k], q[k] - robot.upper)
-        assert beyond[own].max() == beyond.max()
-    for k in np.flatnonzero(found.reason == Reason.TOO_CLOSE)[:50]:
-        assert found.pair[k] in [each.pair for each in twice.collisions(q[k])]
-    judge = Oracle("ur5")  # of the links alone
-    for k in np.flatnonzero(found.valid)[:40]:
+        assert beyond[columns].max() == beyond.max()
+    for k in np.flatnonzero(result.reason == Reason.TOO_CLOSE)[:50]:
+        assert result.pair[k] in [contact.pair for contact in twice.collisions(q[k])]
+    judge = Oracle("ur5")  # coal checks only pairs of links
+    for k in np.flatnonzero(result.valid)[:40]:
         assert judge.distances(q[k])[0].min() > 0.01 - 1e-7
-    one = checker.valid(q[np.flatnonzero(found.valid)[0]], margin=0.01)
-    assert one
-    assert (one.reason, one.joint, one.pair) == (Reason.VALID, None, None)
+    single = checker.valid(q[np.flatnonzero(result.valid)[0]], margin=0.01)
+    assert single
+    assert (single.reason, single.joint, single.pair) == (Reason.VALID, None, None)
     assert checker.valid(np.full(6, np.nan)).reason == Reason.NOT_FINITE
     assert len(checker.valid(np.empty((0, 6))).valid) == 0
     with pytest.raises(Gjk3dError, match=r"q.*\(5,\).*\(6,\)"):
@@ -242,10 +242,10 @@ def test_solutions_of_inverse_kinematics_are_filtered():
     with pytest.raises(Gjk3dError, match=r"tolerance.*'wide'"):
         checker.valid(np.zeros(6), tolerance="wide")
     with pytest.raises(Gjk3dError, match=r"truth value.*\.valid\.all\(\)"):
-        bool(found)
+        bool(result)
 
 
-def test_the_headline_counts_a_pair_of_several_motions_once():
+def test_headline_counts_each_pair_once():
     checker = gk.robot.Checker(gk.robot.Robot.example(), {"ball": gk.Sphere(0.1)})
     path = [[0.0, 0.0], [0.5, 0.0]]
     report = checker.safety({"there": path, "back": path[::-1]})

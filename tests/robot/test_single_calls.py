@@ -1,4 +1,4 @@
-"""One configuration, one path: what a single kernel call answers is what the general way says."""
+"""Single kernel calls for one configuration, path or motion return the same results as the general implementation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
+from random_robots import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d._kernels.calls.install import is_usable
@@ -29,37 +29,37 @@ def at(x, y, z):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_path_is_the_first_of_its_motions_that_is_not_free(tmp_path, seed):
+def test_path_free_reports_first_colliding_motion(tmp_path, seed):
     checker = cell_of(tmp_path, seed)
     path = drawn(checker.robot, 40, seed) * np.random.default_rng(seed).choice([0.02, 0.2, 1.0])
     for start in (0, 20, 37):
         part = path[start:]
-        found, listed = checker.path_free(part), checker.path_free(part.tolist())
+        result, listed = checker.path_free(part), checker.path_free(part.tolist())
         ends = [checker.motion_free(a.tolist(), b.tolist()) for a, b in itertools.pairwise(part)]
-        first = next((k for k, each in enumerate(ends) if not each.free), None)
-        assert found.edge == listed.edge == first
-        assert (found.free, found.status) == (first is None, MotionStatus(int(first is not None)))
+        first = next((k for k, motion in enumerate(ends) if not motion.free), None)
+        assert result.edge == listed.edge == first
+        assert (result.free, result.status) == (first is None, MotionStatus(int(first is not None)))
         if first is not None:
-            assert (found.safe, found.hit) == (listed.safe, listed.hit) == (ends[first].safe, ends[first].hit)
-            assert np.array_equal(found.configuration, listed.configuration)
-            assert not checker.free(found.configuration)
+            assert (result.safe, result.hit) == (listed.safe, listed.hit) == (ends[first].safe, ends[first].hit)
+            assert np.array_equal(result.configuration, listed.configuration)
+            assert not checker.free(result.configuration)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_one_candidate_is_told_as_one_of_many(tmp_path, seed):
+def test_valid_of_one_configuration_equals_stack(tmp_path, seed):
     checker = cell_of(tmp_path, seed)
     rows = drawn(checker.robot, 60, seed) * 1.3
     rows[0, 0], rows[1, -1] = np.nan, np.inf
     for limits, tolerance in ((True, 0.0), (True, 0.05), (False, 0.0)):
         many = checker.valid(rows, limits=limits, tolerance=tolerance)
         for k, q in enumerate(rows):
-            one = checker.valid(q, limits=limits, tolerance=tolerance)
-            assert (one.valid, one.reason, one.joint) == (many.valid[k], many.reason[k], many.joint[k])
-            assert (one.pair is None) == (one.reason != Reason.TOO_CLOSE)
+            single = checker.valid(q, limits=limits, tolerance=tolerance)
+            assert (single.valid, single.reason, single.joint) == (many.valid[k], many.reason[k], many.joint[k])
+            assert (single.pair is None) == (single.reason != Reason.TOO_CLOSE)
     assert set(many.reason.tolist()) >= {Reason.NOT_FINITE}
 
 
-def test_bounds_of_motions_outlive_margins(tmp_path):
+def test_motion_bounds_survive_margin_changes(tmp_path):
     checker = cell_of(tmp_path, 3)
     zero = np.zeros((1, 2, checker.robot.dof))
     before = motion_bounds(checker._cell(), zero)
@@ -68,20 +68,20 @@ def test_bounds_of_motions_outlive_margins(tmp_path):
     checker.move("ball", at(5.0, 0.0, 0.0))
     after = motion_bounds(checker._cell(), zero)
     assert after.arms is before.arms
-    assert after.slack > before.slack  # what is far is placed less well
-    other = Checker(checker.robot, {"ball": (checker.shape("ball"), at(5.0, 0.0, 0.0))}, margin=0.1)
-    anew = motion_bounds(other._cell(), zero)
-    assert anew.slack == after.slack
-    for one, two in zip(anew.arms, after.arms, strict=True):
-        np.testing.assert_array_equal(one, two)
+    assert after.slack > before.slack  # poses far away are less precise
+    fresh_checker = Checker(checker.robot, {"ball": (checker.shape("ball"), at(5.0, 0.0, 0.0))}, margin=0.1)
+    fresh = motion_bounds(fresh_checker._cell(), zero)
+    assert fresh.slack == after.slack
+    for a, b in zip(fresh.arms, after.arms, strict=True):
+        np.testing.assert_array_equal(a, b)
     checker.attach("held", gk.Sphere(0.1), checker.robot.links[-1])
-    held = motion_bounds(checker._cell(), zero).arms
+    before_move = motion_bounds(checker._cell(), zero).arms
     checker.move("held", at(0.5, 0.0, 0.0))
-    assert motion_bounds(checker._cell(), zero).arms.arms.max() > held.arms[np.isfinite(held.arms)].max()
+    assert motion_bounds(checker._cell(), zero).arms.arms.max() > before_move.arms[np.isfinite(before_move.arms)].max()
 
 
-def test_joints_between_links_of_a_long_chain_that_branches():
-    """The joints between two links are those above one of them alone, whatever the tree."""
+def test_joints_between_links_of_branching_chain():
+    """The joints between two links are those above exactly one of them, in any tree."""
     links = "".join(
         f'<link name="l{k}"><collision><geometry><sphere radius="0.01"/></geometry></collision></link>'
         for k in range(60)
@@ -113,7 +113,7 @@ def test_joints_between_links_of_a_long_chain_that_branches():
 
 
 @pytest.mark.parametrize("place", ["1e60 0 0", "0 -1e300 0"])
-def test_a_joint_farther_off_than_a_pose_may_be(place):
+def test_joint_origin_beyond_pose_limit_raises(place):
     with pytest.raises(ParseError, match=rf"<origin>.*{place}.*1e\+50.*unit"):
         Robot.load(
             f"""<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/>
@@ -122,47 +122,57 @@ def test_a_joint_farther_off_than_a_pose_may_be(place):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_one_proven_motion_is_told_as_one_of_many(tmp_path, seed):
-    """Asked in the same order, what is kept for single questions changes no bit; nor beyond the limits of lengths."""
+def test_single_certified_motion_equals_stack(tmp_path, seed):
+    """Data cached for single queries change no bit of the results of equal queries in the same order."""
     checker = cell_of(tmp_path, seed)
-    other = checker.copy()
+    reference = checker.copy()
     starts = drawn(checker.robot, 25, seed)
     ends = starts + 0.3 * np.random.default_rng(seed).standard_normal(starts.shape)
     ends[:5] *= 4.0
     for tolerance in (1e-6, 1e-2):
         many = checker.copy().motion_free(starts, ends, certify=True, tolerance=tolerance)
         for k, (a, b) in enumerate(zip(starts, ends, strict=True)):
-            one = checker.motion_free(a.tolist() if k % 2 else a, b, certify=True, tolerance=tolerance)
-            row = other.motion_free(a[None], b, certify=True, tolerance=tolerance)
-            numbers = [one.free, one.status, one.safe, one.hit]
+            single = checker.motion_free(a.tolist() if k % 2 else a, b, certify=True, tolerance=tolerance)
+            row = reference.motion_free(a[None], b, certify=True, tolerance=tolerance)
+            numbers = [single.free, single.status, single.safe, single.hit]
             assert np.array_equal(numbers, [column[0] for column in row[:4]], equal_nan=True)
-            assert one.pair == row.pair[0] == many.pair[k]
-            assert one.safe == pytest.approx(many.safe[k], abs=tolerance)
+            assert single.pair == row.pair[0] == many.pair[k]
+            assert single.safe == pytest.approx(many.safe[k], abs=tolerance)
     with pytest.raises(RobotError, match=r"q1\[0\].*nan"):
         checker.motion_free(starts[0], starts[0] * np.nan, certify=True)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])  # of which some motions are free
-def test_one_proven_edge_is_told_as_a_path_of_several(tmp_path, seed):
-    """An array of two waypoints is asked at once; lists, and paths that go on, the long way."""
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])  # for these seeds some motions are free
+def test_certified_edge_equals_certified_path(tmp_path, seed):
+    """An array of two waypoints uses a single kernel call. Lists use the general implementation."""
     checker = cell_of(tmp_path, seed)
     starts = drawn(checker.robot, 12, seed)
     ends = starts + 0.4 * np.random.default_rng(seed).standard_normal(starts.shape)
     seen = set()
     for path in np.stack([starts, ends], axis=1):
-        one, listed = (checker.copy().path_free(way, certify=True) for way in (path, path.tolist()))
-        alone = checker.copy().motion_free(*path, certify=True)
-        assert (one.free, one.status, one.safe, one.pair) == (listed.free, listed.status, listed.safe, listed.pair)
-        assert (alone.free, alone.status, alone.safe, alone.pair) == (one.free, one.status, one.safe, one.pair)
-        np.testing.assert_array_equal([one.hit, alone.hit], listed.hit)
-        seen.add(one.free)
-        if one.free:
-            assert (one.edge, one.configuration, listed.configuration) == (None, None, None)
+        single, listed = (checker.copy().path_free(way, certify=True) for way in (path, path.tolist()))
+        motion = checker.copy().motion_free(*path, certify=True)
+        assert (single.free, single.status, single.safe, single.pair) == (
+            listed.free,
+            listed.status,
+            listed.safe,
+            listed.pair,
+        )
+        assert (motion.free, motion.status, motion.safe, motion.pair) == (
+            single.free,
+            single.status,
+            single.safe,
+            single.pair,
+        )
+        np.testing.assert_array_equal([single.hit, motion.hit], listed.hit)
+        seen.add(single.free)
+        if single.free:
+            assert (single.edge, single.configuration, listed.configuration) == (None, None, None)
         else:
-            t = one.safe if np.isnan(one.hit) else one.hit
-            assert one.edge == listed.edge == 0
-            np.testing.assert_array_equal(one.configuration, listed.configuration)
-            np.testing.assert_array_equal(one.configuration, (1.0 - t) * path[0] + t * path[1])
+            t = single.safe if np.isnan(single.hit) else single.hit
+            assert single.edge == listed.edge == 0
+            np.testing.assert_array_equal(single.configuration, listed.configuration)
+            np.testing.assert_array_equal(single.configuration, (1.0 - t) * path[0] + t * path[1])
     assert seen == {True, False}
     with pytest.raises(RobotError, match="is nan"):
         checker.path_free(np.array([starts[0], starts[0] * np.nan]), certify=True)
@@ -172,39 +182,41 @@ def test_threads_prove_motions_with_one_checker():
     checker = Checker(Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), at(0.0, 1.0, 0.0))})
     starts = np.random.default_rng(0).uniform(-2.0, 2.0, (60, 2))
     ends = starts + 0.3
-    said = checker.motion_free(starts, ends, certify=True)
-    assert 0 < said.free.sum() < len(starts)
+    expected = checker.motion_free(starts, ends, certify=True)
+    assert 0 < expected.free.sum() < len(starts)
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
-            told = list(pool.map(lambda a, b: checker.motion_free(a, b, certify=True), starts, ends))
-            assert [(each.status, each.pair) for each in told] == list(zip(said.status, said.pair, strict=True))
-            assert np.allclose([each.safe for each in told], said.safe, rtol=0.0, atol=1e-6)
+            results = list(pool.map(lambda a, b: checker.motion_free(a, b, certify=True), starts, ends))
+            assert [(result.status, result.pair) for result in results] == list(
+                zip(expected.status, expected.pair, strict=True)
+            )
+            assert np.allclose([result.safe for result in results], expected.safe, rtol=0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_distances_of_one_are_those_of_many(tmp_path, seed):
+def test_distances_of_one_configuration_equal_stack(tmp_path, seed):
     checker = cell_of(tmp_path, seed)
     rows = drawn(checker.robot, 20, seed)
     for within in (0.0, 0.3, 2.0, np.inf, -1.0):
         many = checker.distances(rows, within, jacobians=True)
         for k, q in enumerate(rows):
-            one, span = checker.distances(q.tolist(), within, jacobians=True), slice(*many.starts[k : k + 2])
-            assert one.starts.tolist() == [0, len(many.pair[span])]
-            assert not one.configuration.any()
+            single, span = checker.distances(q.tolist(), within, jacobians=True), slice(*many.starts[k : k + 2])
+            assert single.starts.tolist() == [0, len(many.pair[span])]
+            assert not single.configuration.any()
             for name in RobotDistances._fields[2:]:
                 if name not in ("pairs", "within"):
-                    assert np.array_equal(getattr(one, name), getattr(many, name)[span]), name
-            assert (one.pairs, one.within) == (many.pairs, many.within)
+                    assert np.array_equal(getattr(single, name), getattr(many, name)[span]), name
+            assert (single.pairs, single.within) == (many.pairs, many.within)
             without = checker.distances(q, within)
             assert (without.jacobian_a, without.jacobian_b) == (None, None)
-            assert np.array_equal(without.gradient, one.gradient)
+            assert np.array_equal(without.gradient, single.gradient)
     with pytest.raises(RobotError, match="q"):
         checker.distances(np.full(checker.robot.dof, np.nan))
     with pytest.raises(RobotError, match="within is nan"):
         checker.distances(rows[0], float("nan"))
 
 
-def test_distances_follow_a_moved_object_and_other_threads(tmp_path):
+def test_distances_follow_moved_object_and_use_of_threads(tmp_path):
     checker = cell_of(tmp_path, 3)
     q = drawn(checker.robot, 1, 3)[0]
     first = checker.distances(q, 9.0)
@@ -219,18 +231,18 @@ def test_distances_follow_a_moved_object_and_other_threads(tmp_path):
         assert all(result == second for result in pool.map(lambda _: checker.distances(q, 9.0), range(200)))
 
 
-def test_distances_without_rows_are_those_of_a_new_checker(tmp_path):
-    """Consecutive results without rows are one object. Other limits, and other configurations, have their own."""
+def test_empty_distances_equal_those_of_new_checker(tmp_path):
+    """Consecutive empty results are one object. Other limits and configurations return their own object."""
     checker = cell_of(tmp_path, 3)
     rows, checkers = drawn(checker.robot, 30, 3), [checker, checker.copy()]
     limits = (-5.0, -0.4, -0.4, -0.2, 0.0, 0.4, -0.0, 1e50, 1e300, np.inf)
     empty = 0
     for within, q in itertools.product(limits, rows):
         expected = Checker(checker.robot, {"ball": (checker.shape("ball"), at(1.0, 0.5, 0.2))}).distances([q], within)
-        for each in checkers:
+        for tested in checkers:
             calls = ((q, within), {}), ((q,), {"within": within}), ((), {"q": q, "within": within})
             for args, names in calls:
-                result = each.distances(*args, **names)
+                result = tested.distances(*args, **names)
                 assert type(result) is RobotDistances
                 assert (result, np.signbit(result.within)) == (expected, np.signbit(within))
         empty += len(expected.pair) == 0
@@ -250,8 +262,8 @@ def test_distances_without_rows_are_those_of_a_new_checker(tmp_path):
         checker.distances(rows[0], far=1.0)
 
 
-def test_proofs_of_lines_of_other_extents(tmp_path):
-    """The motion bounds of the last line hold only for translations as long as its own."""
+def test_proofs_recompute_bounds_for_longer_lines(tmp_path):
+    """The cached motion bounds are valid only for translations of the same length."""
     text = """<robot name="lift"><link name="a"/><link name="b"/><link name="c"><collision><geometry>
     <sphere radius="0.1"/></geometry></collision></link>
     <joint name="turn" type="continuous"><parent link="a"/><child link="b"/></joint>
@@ -264,6 +276,6 @@ def test_proofs_of_lines_of_other_extents(tmp_path):
             with pytest.raises(RobotError, match="q1"):
                 checker.motion_free(a, b, certify=True)
             continue
-        one, many = checker.motion_free(a, b, certify=True), checker.motion_free([a], [b], certify=True)
-        assert (one.status, one.safe, one.pair) == (many.status[0], many.safe[0], many.pair[0])
-        assert np.array_equal(one.hit, many.hit[0], equal_nan=True)
+        single, many = checker.motion_free(a, b, certify=True), checker.motion_free([a], [b], certify=True)
+        assert (single.status, single.safe, single.pair) == (many.status[0], many.safe[0], many.pair[0])
+        assert np.array_equal(single.hit, many.hit[0], equal_nan=True)

@@ -1,4 +1,4 @@
-"""Pairs that are left unchecked: read from an SRDF, edited, written back."""
+"""Pairs without a check: read from an SRDF, edited and written back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio
 import pytest
 from example_robots import SHARE, SRDFS, URDFS, robot, twin
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.errors import Gjk3dError, ParseError, RobotError, RobotWarning
 from gjk3d.robot import AllowedPairs, Robot
@@ -24,79 +24,82 @@ def with_srdf(name):
 
 
 @pytest.mark.parametrize("name", SRDFS)
-def test_the_pairs_that_pinocchio_checks(name):
-    """Those of geometries, of joints that move against each other, without those that the SRDF disables."""
-    one, other = with_srdf(name), twin(name)
+def test_checked_pairs_are_those_of_pinocchio(name):
+    """Checked pairs are those of pinocchio: shapes of different joints that the SRDF does not disable."""
+    loaded, reference = with_srdf(name), twin(name)
     shapes = pinocchio.buildGeomFromUrdf(
-        other.model, str(SHARE / URDFS[name]), pinocchio.GeometryType.COLLISION, package_dirs=[str(SHARE.parents[1])]
+        reference.model,
+        str(SHARE / URDFS[name]),
+        pinocchio.GeometryType.COLLISION,
+        package_dirs=[str(SHARE.parents[1])],
     )
     shapes.addAllCollisionPairs()
-    pinocchio.removeCollisionPairs(other.model, shapes, str(SHARE / SRDFS[name]))
-    links = [other.model.frames[each.parentFrame].name for each in shapes.geometryObjects]
+    pinocchio.removeCollisionPairs(reference.model, shapes, str(SHARE / SRDFS[name]))
+    links = [reference.model.frames[geometry.parentFrame].name for geometry in shapes.geometryObjects]
     expected = {frozenset((links[pair.first], links[pair.second])) for pair in shapes.collisionPairs}
-    assert {frozenset((one.links[a], one.links[b])) for a, b in one.pairs} == expected
+    assert {frozenset((loaded.links[a], loaded.links[b])) for a, b in loaded.pairs} == expected
 
 
 @pytest.mark.parametrize("name", SRDFS)
-def test_round_trip(name, tmp_path):
-    one = with_srdf(name)
-    one.to_srdf(tmp_path / "again.srdf")
+def test_srdf_round_trip(name, tmp_path):
+    loaded = with_srdf(name)
+    loaded.to_srdf(tmp_path / "again.srdf")
     again = Robot.from_urdf(SHARE / URDFS[name], tmp_path / "again.srdf", geometry="hull")
-    assert list(again.allowed) == list(one.allowed)
-    assert again.states == one.states
-    assert len(one.allowed) > 5
+    assert list(again.allowed) == list(loaded.allowed)
+    assert again.states == loaded.states
+    assert len(loaded.allowed) > 5
     again.to_srdf(tmp_path / "once more.srdf")
     assert (tmp_path / "again.srdf").read_text() == (tmp_path / "once more.srdf").read_text()
     groups = (SHARE / SRDFS[name]).read_text().count("<group ")
     assert (tmp_path / "again.srdf").read_text().count("<group ") == groups
 
 
-def test_without_an_srdf_neighbours_are_allowed():
-    one = robot("ur5")
-    assert one.allowed.reason("shoulder_link", "upper_arm_link") == "adjacent"
-    assert one.allowed.reason("shoulder_link", "forearm_link") is None
-    assert one.allowed.reason("wrist_2_link", "ee_link") == "adjacent", "it is fixed to wrist_3_link"
-    assert one.allowed.counts() == {"adjacent": 8}
+def test_adjacent_links_are_allowed_without_srdf():
+    ur5 = robot("ur5")
+    assert ur5.allowed.reason("shoulder_link", "upper_arm_link") == "adjacent"
+    assert ur5.allowed.reason("shoulder_link", "forearm_link") is None
+    assert ur5.allowed.reason("wrist_2_link", "ee_link") == "adjacent", "it is fixed to wrist_3_link"
+    assert ur5.allowed.counts() == {"adjacent": 8}
 
 
-def test_links_joined_by_fixed_joints_are_never_checked():
-    one = with_srdf("panda")
-    one.allowed.forbid_reason("never")
-    for reason in one.allowed.counts():
-        one.allowed.forbid_reason(reason)
-    assert not len(one.allowed)
-    a, b = one.link_number("panda_link7"), one.link_number("panda_hand")
-    assert one.rigid[a] == one.rigid[b]
-    assert [a, b] not in one.pairs.tolist()
-    shaped = {each.link for each in one.geometries}
-    assert len(one.pairs) == len(shaped) * (len(shaped) - 1) / 2 - 1
+def test_links_with_fixed_joints_are_never_checked():
+    panda = with_srdf("panda")
+    panda.allowed.forbid_reason("never")
+    for reason in panda.allowed.counts():
+        panda.allowed.forbid_reason(reason)
+    assert not len(panda.allowed)
+    a, b = panda.link_number("panda_link7"), panda.link_number("panda_hand")
+    assert panda.rigid[a] == panda.rigid[b]
+    assert [a, b] not in panda.pairs.tolist()
+    shaped = {geometry.link for geometry in panda.geometries}
+    assert len(panda.pairs) == len(shaped) * (len(shaped) - 1) / 2 - 1
 
 
-def test_edit_by_name():
-    one = robot("panda")
-    one = copy.deepcopy(one)
-    before = len(one.pairs)
-    one.allowed.allow("panda_hand", "panda_link0", "we know better")
-    assert one.allowed.reason("panda_link0", "panda_hand") == "we know better"
-    assert len(one.pairs) == before - 1
+def test_allowed_pairs_are_edited_by_name():
+    panda = robot("panda")
+    panda = copy.deepcopy(panda)
+    before = len(panda.pairs)
+    panda.allowed.allow("panda_hand", "panda_link0", "we know better")
+    assert panda.allowed.reason("panda_link0", "panda_hand") == "we know better"
+    assert len(panda.pairs) == before - 1
     assert len(robot("panda").pairs) == before, "a deep copy is one's own"
-    one.allowed.forbid("panda_link0", "panda_hand")
-    one.allowed.forbid("panda_link0", "panda_hand")
-    assert len(one.pairs) == before
-    back = pickle.loads(pickle.dumps(one))
-    assert list(back.allowed) == list(one.allowed)
-    q = np.full(one.dof, 0.02)
-    assert np.array_equal(back.link_poses(q), one.link_poses(q))
+    panda.allowed.forbid("panda_link0", "panda_hand")
+    panda.allowed.forbid("panda_link0", "panda_hand")
+    assert len(panda.pairs) == before
+    back = pickle.loads(pickle.dumps(panda))
+    assert list(back.allowed) == list(panda.allowed)
+    q = np.full(panda.dof, 0.02)
+    assert np.array_equal(back.link_poses(q), panda.link_poses(q))
 
 
 def test_named_poses():
-    one = with_srdf("panda")
-    assert list(one.states) == ["default"]
-    q = one.state("default")
-    assert q[one.columns["panda_joint4"]][0] == one.states["default"]["panda_joint4"][0] == -2.35619
-    assert one.state("default", np.full(one.dof, 0.5)).max() == max(0.5, q.max())
+    panda = with_srdf("panda")
+    assert list(panda.states) == ["default"]
+    q = panda.state("default")
+    assert q[panda.columns["panda_joint4"]][0] == panda.states["default"]["panda_joint4"][0] == -2.35619
+    assert panda.state("default", np.full(panda.dof, 0.5)).max() == max(0.5, q.max())
     with pytest.raises(RobotError, match=r"'ready'.*default"):
-        one.state("ready")
+        panda.state("ready")
     with pytest.raises(RobotError, match=r"'ready'.*srdf="):
         robot("panda").state("ready")
 
@@ -107,7 +110,7 @@ def srdf(tmp_path, text):
     return read_srdf(file, LINKS)
 
 
-def test_what_an_srdf_may_say(tmp_path):
+def test_srdf_elements_are_read(tmp_path):
     got = srdf(
         tmp_path,
         "<disable_default_collisions link='hand'/><enable_collisions link1='arm' link2='hand'/>"
@@ -150,12 +153,12 @@ def grouped(tmp_path, text):
         ("<chain base_link='root' tip_link='hand'/>", ("shoulder", "elbow")),
         ("<chain base_link='upper' tip_link='left'/>", ("elbow", "finger")),
         ("<chain base_link='odom' tip_link='upper'/>", ("shoulder",)),
-        ("<chain base_link='left' tip_link='right'/>", ("finger",)),  # past the hand, as in MoveIt
+        ("<chain base_link='left' tip_link='right'/>", ("finger",)),  # the chain goes through the hand, as in MoveIt
         ("<joint name='base'/><group name='fingers'/><group name='loop'/>", ("elbow", "finger")),
         ("", ()),
     ],
 )
-def test_groups_of_an_srdf_are_resolved(tmp_path, text, joints):
+def test_srdf_groups_are_resolved(tmp_path, text, joints):
     others = (
         "<group name='fingers'><link name='left'/></group>"
         "<group name='loop'><group name='back'/></group>"
@@ -163,14 +166,16 @@ def test_groups_of_an_srdf_are_resolved(tmp_path, text, joints):
         "<virtual_joint name='base' type='fixed' parent_frame='odom' child_link='root'/>"
     )
     with pytest.warns(RobotWarning, match="virtual_joint"):
-        one = grouped(tmp_path, f"<group name='g'>{text}</group>{others}")
-    assert one.groups == {"g": joints, "fingers": ("finger",), "loop": ("elbow",), "back": ("elbow",)}
-    assert one.held([0.0, 0.0, 0.0], ["shoulder"]).groups["g"] == tuple(each for each in joints if each != "shoulder")
-    assert Robot.join({"a": one, "b": one}).groups["b/g"] == tuple(f"b/{each}" for each in joints)
-    assert pickle.loads(pickle.dumps(one)).at(None).groups == one.groups
+        loaded = grouped(tmp_path, f"<group name='g'>{text}</group>{others}")
+    assert loaded.groups == {"g": joints, "fingers": ("finger",), "loop": ("elbow",), "back": ("elbow",)}
+    assert loaded.held([0.0, 0.0, 0.0], ["shoulder"]).groups["g"] == tuple(
+        joint for joint in joints if joint != "shoulder"
+    )
+    assert Robot.join({"a": loaded, "b": loaded}).groups["b/g"] == tuple(f"b/{joint}" for joint in joints)
+    assert pickle.loads(pickle.dumps(loaded)).at(None).groups == loaded.groups
 
 
-def test_nested_groups_do_not_grow_without_a_limit(tmp_path, monkeypatch):
+def test_size_of_nested_groups_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr("gjk3d.robot.srdf.MAX_JOINTS", 30)
     text = "<group name='0'><joint name='elbow'/></group>"
     text += "".join(f"<group name='{k}'><group name='{k - 1}'/></group>" for k in range(1, 40))
@@ -179,28 +184,28 @@ def test_nested_groups_do_not_grow_without_a_limit(tmp_path, monkeypatch):
     assert_names(error.value, "groups", "30", "Remove")
 
 
-def test_what_is_not_used_of_an_srdf_is_named(tmp_path):
+def test_unused_srdf_elements_warn(tmp_path):
     text = (
         "<end_effector name='tool' parent_link='hand' group='g'/><passive_joint name='elbow'/><specificities/>"
         "<virtual_joint name='drive' type='planar' parent_frame='odom' child_link='root'/>"
         "<group name='g'><joint name='knee'/><link name='foot'/><group name='leg'/><joint name='drive'/></group>"
     )
-    with pytest.warns(RobotWarning) as told:
-        one = grouped(tmp_path, text)
-    first, second = told
+    with pytest.warns(RobotWarning) as warned:
+        loaded = grouped(tmp_path, text)
+    first, second = warned
     assert_names(first.message, "a.srdf", "joint 'knee'", "link 'foot'", "group 'leg'", "'g'")
     assert_names(
         second.message, "<end_effector> tool", "<virtual_joint> drive", "<passive_joint> elbow", "specificities"
     )
-    assert one.groups == {"g": ()}
-    one.to_srdf(tmp_path / "b.srdf")
+    assert loaded.groups == {"g": ()}
+    loaded.to_srdf(tmp_path / "b.srdf")
     assert_names((tmp_path / "b.srdf").read_text(), "tool", "drive", "foot")
 
 
 @pytest.mark.parametrize("name", ["panda", "talos"])
-def test_groups_of_real_robots_as_pinocchio_supports_them(name):
-    """The joints of a chain are those that support one of its two links in pinocchio."""
-    one, model = with_srdf(name), twin(name).model
+def test_groups_of_real_robots_agree_with_pinocchio(name):
+    """The joints of a chain are those that support exactly one of its two links in pinocchio."""
+    loaded, model = with_srdf(name), twin(name).model
     root = ElementTree.parse(SHARE / SRDFS[name]).getroot()
     groups = {group.get("name"): group for group in root.iterfind("group")}
     supports = {frame.name: {model.names[k] for k in model.supports[frame.parentJoint]} for frame in model.frames}
@@ -210,9 +215,9 @@ def test_groups_of_real_robots_as_pinocchio_supports_them(name):
         inner = [joints(groups[each.get("name")]) for each in group.iterfind("group")]
         return set().union({each.get("name") for each in group.iter("joint")}, *chains, *inner)
 
-    expected = {each: tuple(name for name in one.joint_names if name in joints(groups[each])) for each in groups}
-    assert one.groups == expected
-    assert all(one.groups.values())
+    expected = {each: tuple(name for name in loaded.joint_names if name in joints(groups[each])) for each in groups}
+    assert loaded.groups == expected
+    assert all(loaded.groups.values())
 
 
 @pytest.mark.parametrize(
@@ -226,12 +231,12 @@ def test_groups_of_real_robots_as_pinocchio_supports_them(name):
         ("<group", "XML"),
     ],
 )
-def test_a_bad_srdf(tmp_path, text, says):
+def test_invalid_srdf_raises(tmp_path, text, says):
     with pytest.raises(ParseError, match=says):
         srdf(tmp_path, text)
 
 
-def test_names_that_are_not_there():
+def test_unknown_link_names_raise():
     allowed = AllowedPairs(LINKS)
     with pytest.raises(RobotError, match=r"'foot'.*'base', 'arm', 'hand'"):
         allowed.allow("base", "foot")
@@ -242,22 +247,22 @@ def test_names_that_are_not_there():
     assert ("base", "arm") not in allowed
 
 
-def test_allowed_is_set_by_names():
-    one = Robot.from_urdf(SHARE / URDFS["panda"], geometry="hull")
-    one.allowed = [("panda_link0", "panda_link2"), ("panda_link1", "panda_link3", "close")]
-    assert one.allowed.reason("panda_link2", "panda_link0") == "user"
-    assert one.allowed.reason("panda_link1", "panda_link3") == "close"
-    one.allowed = one.allowed.copy()
+def test_allowed_is_set_from_names():
+    panda = Robot.from_urdf(SHARE / URDFS["panda"], geometry="hull")
+    panda.allowed = [("panda_link0", "panda_link2"), ("panda_link1", "panda_link3", "close")]
+    assert panda.allowed.reason("panda_link2", "panda_link0") == "user"
+    assert panda.allowed.reason("panda_link1", "panda_link3") == "close"
+    panda.allowed = panda.allowed.copy()
     for wrong, text in (
         ([("typo", "panda_link0")], "'typo'.*'panda_link0', 'panda_link1'"),
         (["panda_link0"], "'panda_link0'.*names"),
         (AllowedPairs(["a", "b"]), "other links"),
     ):
         with pytest.raises(RobotError, match=text):
-            one.allowed = wrong
+            panda.allowed = wrong
 
 
-def test_an_srdf_of_another_robot_and_a_urdf_are_told():
+def test_srdf_of_other_robot_and_urdf_as_srdf_raise():
     panda, ur5 = SHARE / URDFS["panda"], SHARE / URDFS["ur5"]
     with pytest.raises(ParseError, match=r"panda\.urdf .*SRDF.*URDF"):
         Robot.from_urdf(panda, srdf=panda)

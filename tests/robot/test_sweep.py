@@ -1,4 +1,4 @@
-"""The first look at a motion: what it drops is apart all the way, by distances at many places of the line."""
+"""The sweep before a certified motion drops pairs. Dropped pairs are separated along the whole motion."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from math import acos, sqrt
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
 from hypothesis import given
 from hypothesis import strategies as st
+from random_robots import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot
@@ -18,8 +18,8 @@ from gjk3d.robot.sampled_edges import LANES, lanes_in
 from gjk3d.robot.trajectories import lines
 
 
-def first_look(checker, q0, q1):
-    """Return the task of a line and its lanes after the first look."""
+def after_sweep(checker, q0, q1):
+    """Return the task of a line and its lanes after the sweep."""
     cell, robot = checker._cell(), checker.robot
     curves = lines(q0[None], q1[None])
     bounds = motion_bounds(cell, curves.controls)
@@ -34,9 +34,9 @@ def first_look(checker, q0, q1):
     return task, lanes
 
 
-def swept(checker, q0, q1):
-    """Return from where to where each pair of a line is left open, empty where it is dropped."""
-    pieces = first_look(checker, q0, q1)[0].pieces
+def open_intervals(checker, q0, q1):
+    """Return the interval of each pair that the sweep leaves open. The interval of a dropped pair is empty."""
+    pieces = after_sweep(checker, q0, q1)[0].pieces
     pairs = pieces.ids.shape[1]
     left = np.tile([2.0, -1.0], (pairs, 1))
     n = pieces.counts[0]
@@ -44,7 +44,7 @@ def swept(checker, q0, q1):
     return left
 
 
-def test_what_is_dropped_is_apart_all_the_way(tmp_path_factory):
+def test_dropped_pairs_are_separated_along_the_motion(tmp_path_factory):
     seen = {"dropped": 0, "open in part": 0, "near": 0}
     folder = tmp_path_factory.mktemp("drawn")
     t = np.linspace(0.0, 1.0, 8 * LANES + 1)
@@ -56,7 +56,7 @@ def test_what_is_dropped_is_apart_all_the_way(tmp_path_factory):
         checker = Checker(robot, {"ball": gk.Sphere(0.1), "box": (gk.Box((0.4, 0.1, 0.2)), np.eye(4))}, margin=margin)
         q0, q1 = drawn(robot, 2, seed + 100)
         q1 = q0 + length * (q1 - q0)
-        left, cell = swept(checker, q0, q1), checker._cell()
+        left, cell = open_intervals(checker, q0, q1), checker._cell()
         poses = robot.link_poses((1 - t[:, None]) * q0 + t[:, None] * q1)
         for p, (a, b) in enumerate(cell.layout.pairs[:, :2].tolist()):
             d = gk.signed_distance(cell.shapes[a], cell.shapes[b], cell.placed(poses, a), cell.placed(poses, b))
@@ -70,7 +70,7 @@ def test_what_is_dropped_is_apart_all_the_way(tmp_path_factory):
     assert min(seen.values()) > 20, seen
 
 
-# a ball that slides along x, or turns about z at 1 from it: its whole way is what bounds of speed say
+# a ball that slides along x or turns about z at a distance of 1, so the speed bounds are tight
 ONE_BALL = """<robot name="r"><link name="base"/>
   <link name="ball"><collision><origin xyz="WHERE 0 0"/><geometry><sphere radius="0.01"/></geometry></collision></link>
   <joint name="moves" type="KIND"><parent link="base"/><child link="ball"/><axis xyz="AXIS"/>
@@ -86,42 +86,45 @@ def one_ball(folder, slides):
     return Robot.from_urdf(file)
 
 
-def on_the_way(slides, at):
-    """Return where the ball is at some numbers of q."""
+def positions_at(slides, at):
+    """Return the positions of the ball at the given values of q."""
     at = np.asarray(at)
     return np.stack([at, 0 * at, 0 * at] if slides else [np.cos(at), np.sin(at), 0 * at], axis=-1)
 
 
 @pytest.mark.parametrize("slides", [True, False])
-def test_no_contact_is_dropped_however_short(tmp_path, slides):
-    """Balls stand all along the way, each met for a tenth of what lies between two places that are looked at."""
-    whole = LENGTH if slides else 2.0
+def test_short_contacts_are_not_dropped(tmp_path, slides):
+    """Balls stand along the whole path. Each contact lasts a tenth of the step between two samples."""
+    length = LENGTH if slides else 2.0
     at = np.linspace(0.0, 1.0, 12 * LANES + 1)
-    small = 0.2 * whole / LANES / 2 - BALL
+    small = 0.2 * length / LANES / 2 - BALL
     robot = one_ball(tmp_path, slides)
-    places = {f"ball {k}": (gk.Sphere(small), x) for k, x in enumerate(on_the_way(slides, whole * at))}
+    places = {f"ball {k}": (gk.Sphere(small), x) for k, x in enumerate(positions_at(slides, length * at))}
     checker = Checker(robot, {name: (shape, moved(x)) for name, (shape, x) in places.items()})
-    left = swept(checker, np.zeros(1), np.full(1, whole))
+    left = open_intervals(checker, np.zeros(1), np.full(1, length))
     assert len(left) == len(at)
     for name, (a, b) in zip(places, left, strict=True):
         t = at[int(name.split()[1])]
-        reach = 0.999 * (BALL + small) / whole
+        reach = 0.999 * (BALL + small) / length
         assert a <= max(t - reach, 0.0)
         assert min(t + reach, 1.0) <= b
-        assert b - a < 0.3  # and next to nothing more is open
+        assert b - a < 0.3  # little more than the contact is left open
 
 
 @pytest.mark.parametrize("slides", [True, False])
-def test_a_hit_in_the_lanes_collides_in_the_middle_of_a_part(tmp_path, slides):
-    """Of two balls all near lanes collide."""
-    robot, rng, whole = one_ball(tmp_path, slides), np.random.default_rng(0), LENGTH if slides else 6.0
-    places = on_the_way(slides, whole * (np.arange(LANES) + 0.5) / LANES)
+def test_hit_in_lanes_collides_in_middle_of_part(tmp_path, slides):
+    """The lanes report a hit if the balls overlap at the middle of any part of the motion."""
+    robot, rng, length = one_ball(tmp_path, slides), np.random.default_rng(0), LENGTH if slides else 6.0
+    places = positions_at(slides, length * (np.arange(LANES) + 0.5) / LANES)
     hits = 0
     for _ in range(60):
-        size, x = rng.uniform(0.1, 0.4), on_the_way(slides, rng.uniform(0.0, whole)) + (0.0, 0.0, rng.uniform(0.0, 0.5))
+        size, x = (
+            rng.uniform(0.1, 0.4),
+            positions_at(slides, rng.uniform(0.0, length)) + (0.0, 0.0, rng.uniform(0.0, 0.5)),
+        )
         checker = Checker(robot, {"it": (gk.Sphere(size), moved(x))})
         collides = bool((np.linalg.norm(places - x, axis=1) < BALL + size).any())
-        pair = motion._hit_in_lanes(*first_look(checker, np.zeros(1), np.full(1, whole)))
+        pair = motion._hit_in_lanes(*after_sweep(checker, np.zeros(1), np.full(1, length)))
         assert pair == (0 if collides else motion.NOBODY)
         hits += collides
     assert 15 < hits < 45
@@ -136,25 +139,25 @@ def moved(x):
 @pytest.mark.parametrize("cloud", [False, True])
 @pytest.mark.parametrize("slides", [True, False])
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-3])
-def test_first_contacts_lie_where_a_formula_says(tmp_path, slides, cloud, tolerance):
-    """Head on, aside and grazing; of a ball that turns several times the first of several contacts with one pair."""
+def test_first_contacts_agree_with_formula(tmp_path, slides, cloud, tolerance):
+    """Contacts are central, off-centre or grazing. A ball that turns several times reports its first contact."""
     robot = one_ball(tmp_path, slides)
     rng = np.random.default_rng(0)
-    whole, size = LENGTH if slides else 9.0, 0.05
+    length, size = LENGTH if slides else 9.0, 0.05
     seen = 0
     for _ in range(60):
         at, aside = rng.uniform(0.2, 5.5), (BALL + size) * rng.choice([0.0, 0.5, 0.9, 0.999, 1.01])
-        x = on_the_way(slides, at) + (0.0, 0.0, aside)
+        x = positions_at(slides, at) + (0.0, 0.0, aside)
         shape = gk.PointCloud([x, x + (0.0, 0.0, 0.3)], size) if cloud else (gk.Sphere(size), moved(x))
-        found = Checker(robot, {"it": shape}).motion_free(np.zeros(1), np.full(1, whole), certify=True,
+        result = Checker(robot, {"it": shape}).motion_free(np.zeros(1), np.full(1, length), certify=True,
                                                           tolerance=tolerance)  # fmt: skip
         if aside > BALL + size:
-            assert found.free
+            assert result.free
             continue
         chord = sqrt((BALL + size) ** 2 - aside**2)
-        first = (at - (chord if slides else acos(1.0 - chord**2 / 2))) / whole
-        assert found.safe <= first + 1e-12
-        assert found.safe >= first - tolerance - 1e-9
-        assert first - 1e-12 <= found.hit <= first + tolerance + 1e-9
+        first = (at - (chord if slides else acos(1.0 - chord**2 / 2))) / length
+        assert result.safe <= first + 1e-12
+        assert result.safe >= first - tolerance - 1e-9
+        assert first - 1e-12 <= result.hit <= first + tolerance + 1e-9
         seen += 1
     assert seen > 30

@@ -1,11 +1,11 @@
-"""Swept volumes: nothing that moves is outside, and the pieces reach no farther beyond than is said."""
+"""Swept volumes contain every moving point, and their pieces reach no farther beyond than the reported excess."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import random_robot
 from example_robots import robot as example_robot
+from random_robots import random_robot
 from test_trajectories import SPLINES, at, path_of
 
 import gjk3d as gk
@@ -14,33 +14,33 @@ from gjk3d.robot import Checker, Robot, Trajectory
 
 
 def points_of(robot, rng, count=6):
-    """Return some points on the surface of each body, in the frame of its link."""
-    found = []
+    """Return random surface points of each body in the frame of its link."""
+    points = []
     for body in robot.bodies:
         surface = body.shape.surface(12).vertices
         some = surface[rng.integers(len(surface), size=count)]
-        found.append((robot.links[body.link], body.link, some @ body.pose[:3, :3].T + body.pose[:3, 3]))
-    return found
+        points.append((robot.links[body.link], body.link, some @ body.pose[:3, :3].T + body.pose[:3, 3]))
+    return points
 
 
 def greatest_gap(swept, robot, way, count=40, seed=0):
-    """Return how far any point is from the pieces of its link that are said to hold it at that time."""
+    """Return the largest distance of any point from the pieces that must contain it at that time."""
     rng, worst = np.random.default_rng(seed), -np.inf
     points = points_of(robot, rng)
     for time in rng.uniform(way.start, way.end, count):
         poses = robot.link_poses(way.at(time))
         for name, link, local in points:
-            own = [p.shape for p in swept.pieces if p.link == name and p.begin <= time <= p.end]
-            assert own
+            shapes = [p.shape for p in swept.pieces if p.link == name and p.begin <= time <= p.end]
+            assert shapes
             world = local @ poses[link][:3, :3].T + poses[link][:3, 3]
             for point in world:
-                worst = max(worst, min(gk.signed_distance(gk.Point(point), shape).upper for shape in own))
+                worst = max(worst, min(gk.signed_distance(gk.Point(point), shape).upper for shape in shapes))
     return worst
 
 
 @pytest.mark.parametrize("kind", ["cubic", "uniform", "linear"])
 @pytest.mark.parametrize("seed", [0, 2, 4])
-def test_no_point_is_outside(tmp_path, kind, seed):
+def test_swept_volume_contains_every_point(tmp_path, kind, seed):
     robot = random_robot(tmp_path, seed, links=4)
     way = Trajectory(SPLINES[kind](*path_of(robot, seed)))
     swept = Checker(robot).swept(way, excess=0.05)
@@ -50,7 +50,7 @@ def test_no_point_is_outside(tmp_path, kind, seed):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["panda", "ur5", "tiago"])
-def test_real_robots_and_what_a_second_one_sees(name):
+def test_free_of_swept_volume_is_free_of_the_robot(name):
     robot = example_robot(name, "hull" if name == "tiago" else "bodies")
     rng = np.random.default_rng(2)
     low, high = np.maximum(robot.lower, -1.5), np.minimum(robot.upper, 1.5)
@@ -59,31 +59,33 @@ def test_real_robots_and_what_a_second_one_sees(name):
     checker.attach("tool", gk.Cylinder(0.02, 0.2), robot.links[-1])
     swept = checker.swept(way, excess=0.05)
     assert greatest_gap(swept, robot, way, 3) <= 1e-9
-    assert {piece.link for piece in swept.pieces} == {robot.links[each.link] for each in robot.geometries} | {"tool"}
+    assert {piece.link for piece in swept.pieces} == {robot.links[contact.link] for contact in robot.geometries} | {
+        "tool"
+    }
     boxes = swept.boxes()
     for box in boxes.values():
         assert (box[0] <= box[1]).all()
-    # whoever is free of the zones is free of the robot at every time
+    # a ball that is free of the zones is free of the robot at every time
     zones = {name: (zone, None) for name, zone in swept.compounds().items()}
     balls = rng.uniform(-0.8, 0.8, (30, 3))
     ball = gk.Sphere(0.1)
-    alone = Robot.load(
+    ball_robot = Robot.load(
         "<robot name='b'><link name='w'/><link name='b'><collision><geometry><sphere radius='0.1'/></geometry>"
         "</collision></link><joint name='j' type='floating'><parent link='w'/><child link='b'/></joint></robot>"
     )
-    other = Checker(alone, zones)
-    free = other.free(np.column_stack([balls, np.zeros((30, 3))]))
+    ball_checker = Checker(ball_robot, zones)
+    free = ball_checker.free(np.column_stack([balls, np.zeros((30, 3))]))
     assert 0 < free.sum() < 30
     times = np.linspace(0.0, 2.0, 25)
     for center in balls[free]:
         now = Checker(robot, {"ball": (ball, at(*center))}, touching=[])
-        hits = [each for q in way.at(times) for each in now.collisions(q) if each.b == "ball"]
+        hits = [contact for q in way.at(times) for contact in now.collisions(q) if contact.b == "ball"]
         assert not hits
 
 
 @pytest.mark.full
-def test_a_link_that_turns_by_hand():
-    """A rod of 1 m turns by a right angle: the pieces hold the quarter disc, and little more."""
+def test_swept_volume_of_turning_rod():
+    """A rod of 1 m turns by a right angle. The pieces contain the quarter disc and little more."""
     robot = Robot.load(
         "<robot name='r'><link name='w'/><link name='rod'><collision><origin xyz='0.5 0 0'/><geometry>"
         "<box size='1 0.02 0.02'/></geometry></collision></link><joint name='j' type='continuous'>"
@@ -99,14 +101,14 @@ def test_a_link_that_turns_by_hand():
         beyond = gk.Point((1.006 * np.cos(angle), 1.006 * np.sin(angle), 0.0))
         assert gk.signed_distance(zone, beyond).distance > 0.0
     assert swept.boxes()["rod"] == pytest.approx(np.array([[-0.01, -0.01, -0.01], [1, 1, 0.01]]), abs=0.005)
-    # half of the time sweeps half of the disc
+    # the first half of the time sweeps half of the quarter disc
     early = swept.during(0.0, 0.45).compounds()["rod"]
     assert gk.signed_distance(early, gk.Point((0.1, 0.9, 0))).distance > 0.1
     assert len(swept.mesh().faces) > 100
     assert swept.excess <= 0.004
 
 
-def test_refused():
+def test_invalid_arguments_raise():
     checker = Checker(Robot.example())
     way = Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 1.0])
     for excess in (0.0, np.nan, "wide"):
@@ -134,10 +136,13 @@ HELD = {
 
 
 @pytest.mark.parametrize("kind", [*HELD, "mesh", "convex mesh"])
-def test_what_hangs_on_a_link_is_held_and_no_more_than_is_said(kind):
-    """Where all stands still, what pieces have too much is what they hold a body by: points of them are near it."""
-    whole = HELD["angle"].surface()
-    meshes = {"mesh": gk.Mesh(whole.vertices, whole.faces), "convex mesh": gk.Mesh(*gk.Box((0.1, 0.2, 0.3)).surface())}
+def test_swept_volume_contains_attached_object(kind):
+    """Without motion the excess comes only from the pieces that contain the object. Their points are near it."""
+    surface = HELD["angle"].surface()
+    meshes = {
+        "mesh": gk.Mesh(surface.vertices, surface.faces),
+        "convex mesh": gk.Mesh(*gk.Box((0.1, 0.2, 0.3)).surface()),
+    }
     shape = meshes.get(kind, HELD.get(kind))
     checker = Checker(Robot.example())
     pose = at(0.1, 0.2, 0.3)
@@ -154,7 +159,7 @@ def test_what_hangs_on_a_link_is_held_and_no_more_than_is_said(kind):
     for swept in (still, moved):
         at_start = [piece.shape for piece in swept.pieces if piece.begin == 0.0]
         for point in points:
-            assert min(gk.signed_distance(gk.Point(point), each).lower for each in at_start) <= 1e-9
+            assert min(gk.signed_distance(gk.Point(point), volume).lower for volume in at_start) <= 1e-9
     for piece in still.pieces:
         corners = np.asarray(piece.shape.core.vertices)
         some = rng.dirichlet(np.full(len(corners), 0.1), 60) @ corners

@@ -1,4 +1,4 @@
-"""Motions as they are run: splines and timed waypoints among obstacles that move, against dense samples."""
+"""Splines and timed waypoints among moving obstacles, compared with dense samples."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from chains import drawn, random_robot
 from example_robots import robot as example_robot
 from example_robots import some
 from oracle import CLOSE, Oracle
+from random_robots import drawn, random_robot
 from scipy.interpolate import (
     Akima1DInterpolator,
     BPoly,
@@ -38,7 +38,7 @@ def at(x, y, z):
 
 
 def path_of(robot, seed, length=0.5):
-    """Return times and waypoints of a walk that begins at a free configuration."""
+    """Return times and waypoints of a random path that begins at a free configuration."""
     rng = np.random.default_rng(seed)
     q = drawn(robot, 3000, seed)
     q = np.concatenate([q[Checker(robot, margin=0.02).free(q)][:1], q[-POINTS:]])
@@ -51,7 +51,7 @@ def hermite(times, points):
 
 
 def uniform(times, points):
-    """A B-spline that goes nowhere through its points, and does not end at the ends of its knots."""
+    """Return a B-spline that passes through none of its points and ends inside its knots."""
     return BSpline(np.arange(POINTS + 4.0), points, 3)
 
 
@@ -68,7 +68,7 @@ SPLINES = {
 
 
 def boxes_that_move(seed):
-    """Return shapes with poses, and motions: along, round themselves, and round a point far away."""
+    """Return shapes with poses, and motions: a translation, a screw, and a turn about a point far away."""
     rng = np.random.default_rng(seed)
     shapes = {"crate": gk.Box((0.3, 0.2, 0.1)), "ball": gk.Sphere(0.15), "beam": gk.Capsule(0.05, 0.6)}
     moving = {}
@@ -81,16 +81,16 @@ def boxes_that_move(seed):
 
 
 def clearances(robot, around, moving, spline, times, begin, end):
-    """Return the clearance at some times: every obstacle is put where it is then, and nothing else is known."""
-    checker, found = Checker(robot, around), []
+    """Return the clearance at some times from a new checker with every obstacle at its pose of that time."""
+    checker, distances = Checker(robot, around), []
     for t in times:
         for name, motion in moving.items():
             checker.move(name, motion.at((t - begin) / (end - begin)))
-        found.append(checker.clearance(np.asarray(spline(t))).distance)
-    return np.array(found)
+        distances.append(checker.clearance(np.asarray(spline(t))).distance)
+    return np.array(distances)
 
 
-def test_a_spline_is_what_scipy_says():
+def test_trajectories_of_splines_agree_with_scipy():
     for name, make in SPLINES.items():
         times, points = path_of(example_robot("panda"), 3)
         spline = make(times, points)
@@ -105,25 +105,25 @@ def test_a_spline_is_what_scipy_says():
 
 @pytest.mark.parametrize("kind", SPLINES)
 @pytest.mark.parametrize("seed", sampled([(0,), (2,), (4,), (5,)], 4))
-def test_certified_against_dense_samples_of_every_kind_of_joint(tmp_path, kind, seed):
-    """Continuous, sliding, planar, floating and mimicking joints; obstacles that slide and turn."""
-    dense_samples_agree(random_robot(tmp_path, seed), kind, seed)
+def test_certified_with_every_joint_type(tmp_path, kind, seed):
+    """All joint types move among obstacles that slide and turn."""
+    assert_dense_samples_agree(random_robot(tmp_path, seed), kind, seed)
 
 
 @pytest.mark.parametrize("seed", [1, 3])
-def test_certified_against_dense_samples_of_several_robots_on_bases(tmp_path, seed):
-    """One robot drives, one hangs from a tilted base that stands, one is carried by the first."""
+def test_certified_with_joined_robots(tmp_path, seed):
+    """One base moves, one is tilted and fixed, and one robot is carried by the first."""
     tilted = at(0.0, 0.0, 2.0)
     tilted[:3, :3] = gk.Motion(None, angular=(2.0, 0.7, 0.1)).at(1.0)[:3, :3]
     arm, drawn_one = Robot.example(), random_robot(tmp_path, seed)
-    both = Robot.join(
+    joined = Robot.join(
         {"cart": arm.at(at(-1.5, 0.0, -0.5)), "above": drawn_one.at(tilted), "carried": arm.at(at(0.2, 0.0, 0.3))},
         on={"carried": "cart/hand"}, joints={"cart": "planar"},
     )  # fmt: skip
-    dense_samples_agree(both, "cubic", seed)
+    assert_dense_samples_agree(joined, "cubic", seed)
 
 
-def dense_samples_agree(robot, kind, seed):
+def assert_dense_samples_agree(robot, kind, seed):
     around, moving = boxes_that_move(seed)
     checker = Checker(robot, around)
     for n in range(4):
@@ -141,22 +141,22 @@ def dense_samples_agree(robot, kind, seed):
             assert seen[dense < proof.safe].min(initial=np.inf) > 0.0
         if proof.status == MotionStatus.HIT:
             assert 0.0 <= proof.hit - proof.safe <= 1e-6
-            there = clearances(robot, around, moving, way.at, [proof.hit], way.start, way.end)[0]
-            assert there <= 1e-9
+            distance = clearances(robot, around, moving, way.at, [proof.hit], way.start, way.end)[0]
+            assert distance <= 1e-9
             assert proof.configuration == pytest.approx(way.at(proof.hit), abs=1e-12)
             assert proof.pair is not None
         if not sampled.free:
             assert proof.safe <= sampled.hit
-            there = clearances(robot, around, moving, way.at, [sampled.hit], way.start, way.end)[0]
-            assert there <= 1e-12
-        elif proof.hit == proof.hit:  # a hit that samples missed is short
+            distance = clearances(robot, around, moving, way.at, [sampled.hit], way.start, way.end)[0]
+            assert distance <= 1e-12
+        elif proof.hit == proof.hit:  # samples miss only short contacts
             assert seen.min() > -0.05
         least = checker.trajectory_clearance(spline, moving=moving)
         assert least.lower <= least.upper
         assert least.lower <= seen.min()
         assert seen.min() >= least.upper - 1e-3 or seen.min() >= least.lower
-        there = clearances(robot, around, moving, way.at, [least.time], way.start, way.end)[0]
-        assert there == pytest.approx(least.distance, abs=1e-7)
+        distance = clearances(robot, around, moving, way.at, [least.time], way.start, way.end)[0]
+        assert distance == pytest.approx(least.distance, abs=1e-7)
         assert least.upper - least.lower <= (1.1e-4 if least.upper > 0.0 else 1e-2)
 
 
@@ -166,24 +166,24 @@ CART = """<robot name="cart"><link name="rail"/><link name="cart"><collision><ge
 
 
 @pytest.mark.parametrize("start", [0.0, -3.0, 1.7e9])
-def test_a_cart_and_a_ball_by_hand(start):
-    """The cart is at t^2, the ball comes from 5 at speed 1; they meet where 5 - t - t^2 is both radii."""
+def test_contact_of_cart_and_ball_agrees_with_formula(start):
+    """The cart is at t^2 and the ball at 5 - t. They touch if 5 - t - t^2 is the sum of their radii."""
     way = PPoly(np.array([[[1.0]], [[0.0]], [[0.0]]]), [start, start + 3.0])
     ball = gk.Motion.translation(at(5, 0, 0), (-3, 0, 0))
     checker = Checker(Robot.load(CART), {"ball": gk.Sphere(0.3)})
     meet = start + (-1 + np.sqrt(1 + 4 * 4.6)) / 2
-    found = checker.trajectory_free(way, moving={"ball": ball}, certify=True)
-    assert found.pair == ("cart", "ball")
+    result = checker.trajectory_free(way, moving={"ball": ball}, certify=True)
+    assert result.pair == ("cart", "ball")
     digit = 1e-15 * abs(start)
-    assert found.safe <= meet + 1e-12 + digit
-    assert meet <= found.hit + 1e-12 + digit
-    assert found.hit - found.safe <= 1.1e-6 + digit
-    assert found.configuration == pytest.approx([(meet - start) ** 2], abs=1e-5)
-    # half as fast, from a second on: 5 - (t - 1) / 2 in the first seconds
+    assert result.safe <= meet + 1e-12 + digit
+    assert meet <= result.hit + 1e-12 + digit
+    assert result.hit - result.safe <= 1.1e-6 + digit
+    assert result.configuration == pytest.approx([(meet - start) ** 2], abs=1e-5)
+    # half as fast and a second later: the ball is at 5 - (t - 1) / 2
     later = {"ball": (gk.Motion.translation(at(5, 0, 0), (-1.0, 0, 0)), (start + 1.0, start + 3.0))}
     meet = start + (-0.5 + np.sqrt(0.25 + 4 * 5.1)) / 2
-    found = checker.trajectory_free(way, moving=later, certify=True)
-    assert found.hit == pytest.approx(meet, abs=2e-6)
+    result = checker.trajectory_free(way, moving=later, certify=True)
+    assert result.hit == pytest.approx(meet, abs=2e-6)
     side = gk.Motion.translation(at(5, 1, 0), (-3, 0, 0))
     nearest = checker.trajectory_clearance(way, moving={"ball": side})
     assert nearest.distance == pytest.approx(0.6, abs=1e-4)
@@ -192,30 +192,30 @@ def test_a_cart_and_a_ball_by_hand(start):
 
 
 @pytest.mark.parametrize("wall", [1.0 + k / 16 * 1.03 for k in range(8)])
-def test_safe_and_hit_times_are_not_rounded_past_the_contact(wall):
-    """A second after 1e9 is known to 1.2e-7. The cart moves at speed 1 and touches the wall at a rational time."""
+def test_safe_and_hit_times_bracket_exact_contact(wall):
+    """Times near 1e9 are rounded to 1.2e-7. The cart touches the wall at a rational time."""
     start = 1e9
     checker = Checker(Robot.load(CART), {"wall": (gk.Box((0.5, 2, 2)), at(wall, 0, 0))})
-    found = checker.trajectory_free(Trajectory([[0.0], [2.0]], [start, start + 2.0]), certify=True, tolerance=1e-9)
+    result = checker.trajectory_free(Trajectory([[0.0], [2.0]], [start, start + 2.0]), certify=True, tolerance=1e-9)
     contact = Fraction(start) + Fraction(wall) - Fraction(1, 4) - Fraction(0.1)
-    assert contact - Fraction(1, 10**6) < Fraction(found.safe) <= contact
-    assert contact <= Fraction(found.hit) < contact + Fraction(1, 10**6)
+    assert contact - Fraction(1, 10**6) < Fraction(result.safe) <= contact
+    assert contact <= Fraction(result.hit) < contact + Fraction(1, 10**6)
 
 
-def test_a_wheel_that_turns_about_a_far_point():
-    """A beam goes round a point 2 away once: it meets the ball, which stands, by its angle alone."""
+def test_obstacle_that_turns_about_a_distant_point():
+    """A beam turns once about a point at a distance of 2. Its angle alone decides when it touches the ball."""
     still = Trajectory([[0.0], [0.0]], [0.0, 8.0])
     round_ = gk.Motion(at(4, 0, 0), (0, 0, 0), (0, 0, 2 * np.pi), center=(2, 0, 0))
     checker = Checker(Robot.load(CART), {"ball": gk.Sphere(0.05)})
-    found = checker.trajectory_free(still, moving={"ball": round_}, certify=True)
-    angle = np.pi - 2 * np.arcsin(0.15 / 4)  # where it is 0.15 from the cart
-    assert found.hit == pytest.approx(8.0 * angle / (2 * np.pi), abs=1e-5)
+    result = checker.trajectory_free(still, moving={"ball": round_}, certify=True)
+    angle = np.pi - 2 * np.arcsin(0.15 / 4)  # the angle at which the ball is 0.15 from the cart
+    assert result.hit == pytest.approx(8.0 * angle / (2 * np.pi), abs=1e-5)
     sampled = checker.trajectory_free(still, moving={"ball": round_}, resolution=0.01)
     assert sampled.pair == ("cart", "ball")
-    assert found.safe <= sampled.hit <= found.hit + 0.02
+    assert result.safe <= sampled.hit <= result.hit + 0.02
 
 
-def solids():
+def nonconvex_shapes():
     box = gk.Box((0.3, 0.3, 0.3))
     corners = np.array(np.meshgrid(*[[-0.15, 0.15]] * 3)).reshape(3, -1).T
     return {
@@ -224,9 +224,9 @@ def solids():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", solids())
+@pytest.mark.parametrize("kind", nonconvex_shapes())
 @pytest.mark.parametrize("name", ["panda", "ur5", "tiago"])
-def test_solids_that_move_past_real_robots(name, kind):
+def test_moving_shapes_near_real_robots(name, kind):
     robot = example_robot(name)
     robot = robot if name != "tiago" else example_robot(name, "hull")
     rng = np.random.default_rng(4)
@@ -234,7 +234,7 @@ def test_solids_that_move_past_real_robots(name, kind):
     spline = CubicSpline([0.0, 1.0, 2.0], q)
     start = at(1.5, 0.3, 0.8)
     moving = {"it": gk.Motion(start, (-3.0, -0.2, 0.0), (0.0, 0.0, 2.0))}
-    around = {"it": (solids()[kind], start)}
+    around = {"it": (nonconvex_shapes()[kind], start)}
     checker = Checker(robot, around)
     proof = checker.trajectory_free(spline, moving=moving, certify=True)
     sampled = checker.trajectory_free(spline, moving=moving, resolution=0.02)
@@ -249,36 +249,36 @@ def test_solids_that_move_past_real_robots(name, kind):
         assert clearances(robot, around, moving, spline, [proof.hit], 0.0, 2.0)[0] <= 1e-9
 
 
-def test_what_hangs_on_the_robot_meets_what_moves():
+def test_attached_object_hits_moving_obstacle():
     robot = Robot.example()
     checker = Checker(robot, {"wall": (gk.Box((0.1, 4, 4)), at(9, 0, 0)), "part": (gk.Sphere(0.1), at(9, 0, 0))})
     checker.attach("cup", gk.Sphere(0.1), "hand", at(0.6, 0, 0))
     still = Trajectory([[0.0, 0.0], [0.0, 0.0]], [0.0, 1.0])
     come = {"part": gk.Motion.translation(at(4, 0, 0), (-3, 0, 0))}
-    found = checker.trajectory_free(still, moving=come, certify=True)
-    assert found.pair == ("cup", "part")
-    assert found.hit == pytest.approx((4 - 1.6 - 0.2) / 3, abs=1e-5)
-    # obstacles go through each other unseen
+    result = checker.trajectory_free(still, moving=come, certify=True)
+    assert result.pair == ("cup", "part")
+    assert result.hit == pytest.approx((4 - 1.6 - 0.2) / 3, abs=1e-5)
+    # collisions between obstacles are not checked
     passing = {"part": gk.Motion.translation(at(12, 0, 0), (-6, 0, 0))}
     assert checker.trajectory_free(still, moving=passing, certify=True)
     checker.set_margin("cup", "part", 1.0)
     assert checker.trajectory_free(still, moving=come, certify=True).hit == pytest.approx(1.2 / 3, abs=1e-5)
     checker.detach("cup")
     assert checker.trajectory_free(still, moving=come, certify=True).pair == ("hand", "part")
-    held = Checker(robot, {"part": gk.Sphere(0.1)}, touching=[("hand", "part"), ("beam", "part"), ("post", "part")])
-    assert held.trajectory_free(still, moving=come, certify=True)
+    touching = Checker(robot, {"part": gk.Sphere(0.1)}, touching=[("hand", "part"), ("beam", "part"), ("post", "part")])
+    assert touching.trajectory_free(still, moving=come, certify=True)
 
 
-def test_lines_are_what_motion_free_says():
+def test_line_trajectory_agrees_with_motion_free():
     robot = example_robot("panda")
     checker = Checker(robot, {"post": (gk.Box((0.1, 0.1, 1.2)), at(0.45, 0.3, 0.4))})
     q = some(robot, 400, 3)
     q = q[checker.free(q)][:21]
     for q0, q1 in pairwise(q):
-        one = checker.motion_free(q0, q1, certify=True)
-        other = checker.trajectory_free(Trajectory([q0, q1], [0.0, 1.0]), certify=True)
-        assert (one.status, one.pair) == (other.status, other.pair)
-        assert one.safe == pytest.approx(other.safe, abs=2e-6)
+        motion = checker.motion_free(q0, q1, certify=True)
+        trajectory = checker.trajectory_free(Trajectory([q0, q1], [0.0, 1.0]), certify=True)
+        assert (motion.status, motion.pair) == (trajectory.status, trajectory.pair)
+        assert motion.safe == pytest.approx(trajectory.safe, abs=2e-6)
 
 
 @pytest.mark.parametrize(
@@ -294,12 +294,12 @@ def test_lines_are_what_motion_free_says():
         (make_interp_spline(np.arange(12.0), np.zeros((12, 2)), k=11), None, r"degree.*11.*\b9\b"),
     ],
 )
-def test_no_trajectory(path, times, words):
+def test_invalid_trajectories_raise(path, times, words):
     with pytest.raises(Gjk3dError, match=words):
         Trajectory(path, times)
 
 
-def test_refused():
+def test_invalid_arguments_raise():
     checker = Checker(Robot.example(), {"ball": gk.Sphere(0.1), "floor": gk.Halfspace((0, 0, 1), -2)})
     way = Trajectory([[0.0, 0.0], [1.0, 0.0]], [0.0, 1.0])
     go = gk.Motion.translation(None, (1, 0, 0))
@@ -336,7 +336,7 @@ def test_refused():
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "talos"])
-def test_the_least_clearance_as_pinocchio_and_coal_see_it(name):
+def test_trajectory_clearance_agrees_with_coal(name):
     judge = Oracle(name)
     q = some(judge.robot, 300, 6)
     q = q[Checker(judge.robot, margin=0.01).free(q)][:1]
@@ -352,14 +352,14 @@ def test_the_least_clearance_as_pinocchio_and_coal_see_it(name):
 
 
 def exact_on(controls, t):
-    """Return the point of a curve with rational control points, (n + 1,), at a rational parameter."""
+    """Return the point of a Bezier curve with rational control points, (n + 1,), at a rational parameter."""
     while len(controls) > 1:
         controls = [(1 - t) * a + t * b for a, b in pairwise(controls)]
     return controls[0]
 
 
 def exact_spline(spline, k, t):
-    """Return a spline of scipy in its kth piece, at the share t of that; of its first number, in rational numbers."""
+    """Return the first value of a scipy spline in its kth piece at the share t, in rational numbers."""
     if isinstance(spline, PPoly):
         first, last = (Fraction(float(x)) for x in spline.x[k : k + 2])
         return sum(Fraction(float(c)) * (t * (last - first)) ** n for n, c in enumerate(spline.c[::-1, k, 0]))
@@ -379,7 +379,7 @@ def exact_spline(spline, k, t):
 
 
 def random_splines():
-    """Return splines over one number, by kind and degree, with coefficients and knots that need all their digits."""
+    """Return one-dimensional splines by kind and degree, with coefficients and knots that need all digits."""
     rng = np.random.default_rng(12)
     knots = np.cumsum(rng.uniform(0.1, 1.0, 2))
     powers = {f"powers {n}": PPoly(rng.normal(size=(n + 1, 1, 1)), knots) for n in (1, 3)}
@@ -395,7 +395,7 @@ SHARES = [Fraction(n, 7) for n in range(8)]
 
 
 @pytest.mark.parametrize("name", random_splines())
-def test_a_spline_is_its_curves_up_to_their_errors(name):
+def test_curves_agree_with_spline_within_error(name):
     spline = random_splines()[name]
     way = Trajectory(spline)
     for k, (controls, loose) in enumerate(zip(way._controls[:, :, 0], way._loose[:, 0], strict=True)):
@@ -404,8 +404,8 @@ def test_a_spline_is_its_curves_up_to_their_errors(name):
         assert max(errors) <= Fraction(float(loose))
 
 
-def test_a_curve_is_its_parts_up_to_their_errors():
-    """A joint that turns by some 3 is cut at multiples of a sixth, which are no floats."""
+def test_parts_agree_with_curve_within_error():
+    """A joint that turns by about 3 is cut at multiples of 1/6, which are not exact floats."""
     rng = np.random.default_rng(13)
     spline = BPoly(np.cumsum(rng.uniform(0.5, 1.0, (4, 1, 1)), axis=0), [0.0, 1.0])
     parts = Parts(Trajectory(spline), Robot.load(CART.replace("prismatic", "revolute")))
@@ -417,7 +417,7 @@ def test_a_curve_is_its_parts_up_to_their_errors():
         assert max(errors) <= Fraction(float(loose))
 
 
-def test_the_clock_of_a_trajectory_is_right_up_to_its_error():
+def test_clock_agrees_with_times_within_error():
     times = [0.1, 0.7, 1.9, 1e3 + 0.3]
     parts = Parts(Trajectory(CubicSpline(times, [[0.0], [0.1], [0.3], [0.2]])), Robot.load(CART)).clocked(times[0])
     exact = [Fraction(t) - Fraction(times[0]) for t in times]
@@ -429,11 +429,11 @@ def test_the_clock_of_a_trajectory_is_right_up_to_its_error():
 
 @pytest.mark.parametrize("times", [[-2.0, 0.7, 3.0], [-1e9, 1.0, 1e9 + 0.3], [0.1, 0.2, 1e3]])
 @pytest.mark.parametrize("turn", [0.1, 9.0])
-def test_the_time_at_a_parameter_is_between_its_bounds(turn, times):
-    """Times of opposite signs nearly cancel, and those inside a spline that is cut are rounded by themselves."""
+def test_time_at_parameter_lies_between_bounds(turn, times):
+    """Times of opposite signs nearly cancel, and times inside a cut spline are rounded."""
     rng = np.random.default_rng(5)
-    there = turn * np.arange(4.0)
-    spline = BPoly(np.stack([there, there[::-1]], axis=1)[:, :, None], times)
+    angles = turn * np.arange(4.0)
+    spline = BPoly(np.stack([angles, angles[::-1]], axis=1)[:, :, None], times)
     parts = Parts(Trajectory(spline), Robot.load(CART.replace("prismatic", "revolute")))
     count = len(parts.curves.controls) // 2
     assert (count > 1) == (turn > 1.0)

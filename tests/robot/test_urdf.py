@@ -1,4 +1,4 @@
-"""Reading URDFs: exact geometry, meshes wherever they are, and errors that say where."""
+"""URDF files: exact geometry, lookup of meshes, and errors with their location."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 from example_robots import SHARE, URDFS, robot
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, ParseError, RobotError, ShapeError
@@ -19,7 +19,7 @@ FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
 
 
 def stl(path, *shifts):
-    """Write wedges, each its own body."""
+    """Write an STL file with one wedge for each shift."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ["solid s"]
     for shift in shifts or [(0, 0, 0)]:
@@ -40,7 +40,7 @@ def read(tmp_path, inner, **options):
     return Robot.from_urdf(file, **options)
 
 
-def test_shapes_stay_exact(tmp_path):
+def test_primitive_shapes_are_exact(tmp_path):
     shapes = {
         "<box size='1 2 3'/>": gk.Box((1, 2, 3)),
         "<sphere radius='0.5'/>": gk.Sphere(0.5),
@@ -50,37 +50,37 @@ def test_shapes_stay_exact(tmp_path):
         "<capsule radius='0.1' length='0.0'/>": gk.Capsule(0.1, 0),
     }
     for text, shape in shapes.items():
-        one = read(tmp_path, link(text, "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/>"))
-        assert [body.shape for body in one.bodies] == [shape]
-        assert one.geometries[0].way == "exact"
-        assert one.bodies[0].pose[:3, :3] == pytest.approx(np.array([(0, -1, 0), (1, 0, 0), (0, 0, 1)]))
-        assert one.bodies[0].pose[:3, 3].tolist() == [1, 2, 3]
+        loaded = read(tmp_path, link(text, "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/>"))
+        assert [body.shape for body in loaded.bodies] == [shape]
+        assert loaded.geometries[0].way == "exact"
+        assert loaded.bodies[0].pose[:3, :3] == pytest.approx(np.array([(0, -1, 0), (1, 0, 0), (0, 0, 1)]))
+        assert loaded.bodies[0].pose[:3, 3].tolist() == [1, 2, 3]
 
 
-def test_a_mirrored_mesh(tmp_path):
+def test_mirrored_mesh_has_positive_volume(tmp_path):
     stl(tmp_path / "robots/wedge.stl")
-    one = read(tmp_path, link("<mesh filename='wedge.stl' scale='-1 2 1'/>"), geometry="mesh")
-    mesh = one.bodies[0].shape
+    loaded = read(tmp_path, link("<mesh filename='wedge.stl' scale='-1 2 1'/>"), geometry="mesh")
+    mesh = loaded.bodies[0].shape
     assert mesh.bounds.tolist() == [[-2, 0, 0], [0, 2, 1]]
     assert mesh.volume == pytest.approx(2 / 3), "it is not inside out"
-    assert one.geometries[0].hull.volume == pytest.approx(2 / 3)
-    assert one.geometries[0].way == "mesh"
+    assert loaded.geometries[0].hull.volume == pytest.approx(2 / 3)
+    assert loaded.geometries[0].way == "mesh"
 
 
-def test_what_becomes_of_a_mesh(tmp_path):
+def test_mesh_is_split_into_bodies_or_one_hull(tmp_path):
     stl(tmp_path / "robots/w.stl", (0, 0, 0), (5, 0, 0), (0, 5, 0))
     text = link("<mesh filename='w.stl'/>") + "<link name='b'/>" + fixed("a", "b")
-    one = read(tmp_path, text)
-    assert [body.shape.volume for body in one.bodies] == pytest.approx([1 / 3] * 3)
-    assert (one.geometries[0].first, one.geometries[0].last) == (0, 3)
-    assert one.geometries[0].hull.bounds.tolist() == [[0, 0, 0], [7, 6, 1]]
-    one = read(tmp_path, text, geometry="hull")
-    assert [body.shape for body in one.bodies] == [one.geometries[0].hull]
+    loaded = read(tmp_path, text)
+    assert [body.shape.volume for body in loaded.bodies] == pytest.approx([1 / 3] * 3)
+    assert (loaded.geometries[0].first, loaded.geometries[0].last) == (0, 3)
+    assert loaded.geometries[0].hull.bounds.tolist() == [[0, 0, 0], [7, 6, 1]]
+    loaded = read(tmp_path, text, geometry="hull")
+    assert [body.shape for body in loaded.bodies] == [loaded.geometries[0].hull]
     with pytest.raises(ShapeError, match=r"geometry='boxes'.*'bodies', 'hull'"):
         read(tmp_path, text, geometry="boxes")
 
 
-def test_bodies_within_another_are_left_out(tmp_path):
+def test_nested_bodies_are_omitted(tmp_path):
     file = tmp_path / "robots/n.stl"
     stl(file, (0, 0, 0))
     text = file.read_text().replace("endsolid s", "")
@@ -89,47 +89,47 @@ def test_bodies_within_another_are_left_out(tmp_path):
                    inner)  # fmt: skip
     file.write_text(text + inner + "endsolid s")
     assert len(gk.load(file).bodies()) == 2
-    one = read(tmp_path, link("<mesh filename='n.stl'/>"))
-    assert [body.shape.volume for body in one.bodies] == pytest.approx([1 / 3])
+    loaded = read(tmp_path, link("<mesh filename='n.stl'/>"))
+    assert [body.shape.volume for body in loaded.bodies] == pytest.approx([1 / 3])
 
 
 @pytest.mark.full
-def test_parts_of_a_mesh_with_a_corner(tmp_path):
-    """An L is two boxes for coacd; beside it a box of its own, which stays as it is."""
+def test_parts_of_a_non_convex_mesh(tmp_path):
+    """coacd splits an L into two boxes. A separate convex box stays unchanged."""
     (tmp_path / "robots").mkdir()
     corner = trimesh.creation.extrude_triangulation(
         [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)], 1.0
     )
     box = trimesh.creation.box((1, 1, 1), np.array([(1.0, 0, 0, 9), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)]))
     trimesh.util.concatenate([corner, box]).export(tmp_path / "robots/w.stl")
-    one = read(tmp_path, link("<mesh filename='w.stl'/>"), geometry="parts")
-    shape = one.geometries[0]
+    loaded = read(tmp_path, link("<mesh filename='w.stl'/>"), geometry="parts")
+    shape = loaded.geometries[0]
     assert shape.way == "parts"
     assert 0 <= shape.error < 0.1
-    assert len(one.bodies) >= 3
-    assert sum(body.shape.volume for body in one.bodies) == pytest.approx(4.0, rel=0.1)
-    for body in one.bodies:
+    assert len(loaded.bodies) >= 3
+    assert sum(body.shape.volume for body in loaded.bodies) == pytest.approx(4.0, rel=0.1)
+    for body in loaded.bodies:
         assert shape.hull.contains(body.shape.vertices).all()
     assert read(tmp_path, link("<mesh filename='w.stl'/>")).geometries[0].error is None
 
 
 @pytest.mark.many
 @pytest.mark.parametrize("name", URDFS)
-def test_real_robots_bodies_stand_for_their_meshes(name):
-    """No vertex of a mesh lies outside all the bodies that stand for it; every geometry of the file is there."""
-    one, raw = robot(name), robot(name, "mesh")
-    assert len(one.geometries) == len(raw.geometries) == (SHARE / URDFS[name]).read_text().count("<collision")
+def test_bodies_of_real_robots_contain_their_meshes(name):
+    """The bodies contain every vertex of the mesh that they replace, and every geometry of the file is loaded."""
+    loaded, raw = robot(name), robot(name, "mesh")
+    assert len(loaded.geometries) == len(raw.geometries) == (SHARE / URDFS[name]).read_text().count("<collision")
     meshes = 0
-    for each, mesh in zip(one.geometries, raw.geometries, strict=True):
-        assert each.last > each.first
-        assert {body.link for body in one.bodies[each.first : each.last]} == {each.link}
-        if each.source is None:
+    for geometry, mesh in zip(loaded.geometries, raw.geometries, strict=True):
+        assert geometry.last > geometry.first
+        assert {body.link for body in loaded.bodies[geometry.first : geometry.last]} == {geometry.link}
+        if geometry.source is None:
             continue
         meshes += 1
         points = raw.bodies[mesh.first].shape.vertices
         used = points[np.unique(raw.bodies[mesh.first].shape.faces)][::50]
         inside = np.zeros(len(used), dtype=bool)
-        for body in one.bodies[each.first : each.last]:
+        for body in loaded.bodies[geometry.first : geometry.last]:
             inside |= body.shape.contains(used)
         assert inside.all()
     assert meshes > 6
@@ -154,25 +154,25 @@ def fixed(parent, child, name="j", kind="fixed", more=""):
         ("far/w x.stl", "package://far/w%20x.stl", []),
     ],
 )
-def test_where_meshes_are(tmp_path, where, name, folders):
+def test_mesh_lookup(tmp_path, where, name, folders):
     stl(tmp_path / where)
-    one = read(tmp_path, link(f"<mesh filename='{name}'/>"), package_dirs=[tmp_path / each for each in folders])
-    assert one.geometries[0].source.samefile(tmp_path / where)
+    loaded = read(tmp_path, link(f"<mesh filename='{name}'/>"), package_dirs=[tmp_path / folder for folder in folders])
+    assert loaded.geometries[0].source.samefile(tmp_path / where)
 
 
-def test_where_ros_has_packages(tmp_path, monkeypatch):
+def test_mesh_lookup_in_ros_package_path(tmp_path, monkeypatch):
     stl(tmp_path / "ws/src/arm/w.stl")
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ws/src"))
     assert read(tmp_path, link("<mesh filename='package://arm/w.stl'/>")).geometries[0].source.is_file()
 
 
-def test_a_file_url(tmp_path):
+def test_mesh_lookup_by_file_url_and_absolute_path(tmp_path):
     stl(tmp_path / "w.stl")
     assert len(read(tmp_path, link(f"<mesh filename='file://{tmp_path}/w.stl'/>")).bodies) == 1
     assert len(read(tmp_path, link(f"<mesh filename='{tmp_path}/w.stl'/>")).bodies) == 1
 
 
-def test_a_missing_mesh_names_the_file_and_every_place(tmp_path):
+def test_missing_mesh_error_lists_every_searched_path(tmp_path):
     with pytest.raises(FileError) as caught:
         read(tmp_path, link("<mesh filename='package://arm/m/w.stl'/>"), package_dirs=[tmp_path / "far"])
     assert_names(
@@ -182,7 +182,7 @@ def test_a_missing_mesh_names_the_file_and_every_place(tmp_path):
     assert_names(caught.value, *(str(tmp_path / place) for place in places))
 
 
-def test_a_broken_mesh_names_the_link(tmp_path):
+def test_invalid_mesh_error_names_the_link(tmp_path):
     file = tmp_path / "robots/w.stl"
     file.parent.mkdir()
     file.write_text("not a mesh")
@@ -231,7 +231,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_files(tmp_path, what):
+def test_invalid_urdf_raises(tmp_path, what):
     inner, *named = BAD[what]
     with pytest.raises(ParseError) as caught:
         read(tmp_path, inner)
@@ -246,14 +246,14 @@ def test_bad_files(tmp_path, what):
         "<!DOCTYPE robot>",
     ],
 )
-def test_a_doctype_is_refused(tmp_path, doctype):
+def test_doctype_raises(tmp_path, doctype):
     file = tmp_path / "r.urdf"
     file.write_text(f'<?xml version="1.0"?>\n{doctype}\n<robot name="r"><link name="a"/></robot>')
     with pytest.raises(ParseError, match="DOCTYPE"):
         Robot.from_urdf(file)
 
 
-def test_no_file_but_something_else():
+def test_empty_path_and_device_raise():
     for nothing in ("", " \n"):
         with pytest.raises(FileError, match=re.escape(repr(nothing))):
             Robot.load(nothing)
@@ -263,7 +263,7 @@ def test_no_file_but_something_else():
         Robot.load("/dev/null")
 
 
-def test_no_file(tmp_path):
+def test_missing_and_foreign_files_raise(tmp_path):
     with pytest.raises(FileError, match=r"none\.urdf"):
         Robot.from_urdf(tmp_path / "none.urdf")
     with pytest.raises(FileError, match="folder"):
@@ -279,12 +279,12 @@ def test_no_file(tmp_path):
         Robot.from_urdf(tmp_path / "bytes.urdf")
 
 
-def test_a_robot_that_cannot_move(tmp_path):
-    one = read(tmp_path, "<link name='a'/>")
-    assert one.dof == 0
-    assert one.link_poses(np.zeros((3, 0))).shape == (3, 1, 4, 4)
-    assert one.link_poses([]).tolist() == [np.eye(4).tolist()]
-    assert one.pairs.shape == (0, 2)
+def test_robot_without_joints(tmp_path):
+    loaded = read(tmp_path, "<link name='a'/>")
+    assert loaded.dof == 0
+    assert loaded.link_poses(np.zeros((3, 0))).shape == (3, 1, 4, 4)
+    assert loaded.link_poses([]).tolist() == [np.eye(4).tolist()]
+    assert loaded.pairs.shape == (0, 2)
 
 
 Q = np.zeros(8)
@@ -304,7 +304,7 @@ CONFIGURATIONS = {
 
 
 @pytest.mark.parametrize("what", CONFIGURATIONS)
-def test_bad_configurations(what):
+def test_invalid_configurations_raise(what):
     q, *named = CONFIGURATIONS[what]
     with pytest.raises(RobotError) as caught:
         robot("panda").link_poses(q)
@@ -314,27 +314,27 @@ def test_bad_configurations(what):
     assert_names(caught.value, "q", *named)
 
 
-def test_names_and_points_that_are_not_there():
-    one = robot("panda")
+def test_unknown_names_and_invalid_points_raise():
+    panda = robot("panda")
     with pytest.raises(RobotError, match=r"'elbow'.*'panda_link0', 'panda_link1'"):
-        one.jacobian(Q, "elbow")
+        panda.jacobian(Q, "elbow")
     with pytest.raises(RobotError, match=r"\b13\b.*\b12\b"):
-        one.jacobian(Q, 13)
+        panda.jacobian(Q, 13)
     with pytest.raises(RobotError, match=r"\[1\.0, 2\.0\].*\(1, 3\)"):
-        one.jacobian(Q, 0, (1, 2))
+        panda.jacobian(Q, 0, (1, 2))
     with pytest.raises(RobotError, match=r"\[1\.0, 2\.0, nan\]"):
-        one.jacobian(Q, 0, (1, 2, np.nan))
+        panda.jacobian(Q, 0, (1, 2, np.nan))
     with pytest.raises(RobotError, match=r"point.*3 numbers"):
-        one.jacobian(Q, 0, "abc")
+        panda.jacobian(Q, 0, "abc")
     with pytest.raises(RobotError, match=r"'panda_finger_joint2'.*panda_finger_joint1"):
-        one.configuration({"panda_finger_joint2": 0.1})
+        panda.configuration({"panda_finger_joint2": 0.1})
     with pytest.raises(RobotError, match=r"'panda_joint1'.*\b2\b.*\b1\b"):
-        one.configuration({"panda_joint1": (1, 2)})
+        panda.configuration({"panda_joint1": (1, 2)})
     with pytest.raises(RobotError, match=r"q\[0\].*inf"):
-        one.configuration({"panda_joint1": np.inf})
+        panda.configuration({"panda_joint1": np.inf})
 
 
-def test_limits_are_told_and_not_enforced():
+def test_limits_are_reported_but_not_enforced():
     panda = robot("panda")
     middle = (panda.lower + panda.upper) / 2
     edge = np.array([panda.lower, panda.upper, middle])

@@ -1,4 +1,4 @@
-"""Scenes against their definition: every pair asked by itself; any history against a scene made afresh."""
+"""Scenes compared with queries of every pair, and scenes after any history compared with new scenes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dError, PoseError, SceneError, ShapeError, UnsupportedPair
@@ -39,7 +39,7 @@ def poses(rng, count, spread=1.5):
 
 
 def random_objects(seed, count, spread=1.5, planes=True):
-    """Return name -> (shape, pose); names are in no order."""
+    """Return name -> (shape, pose) with the names in random order."""
     rng = np.random.default_rng(seed)
     where = poses(rng, count, spread)
     shapes = [SHAPES[k] for k in rng.integers(0, len(SHAPES), count)]
@@ -62,13 +62,13 @@ def is_plane(shape):
 
 
 def every_pair(objects, others=None):
-    """Each pair's signed distance, asked by itself."""
-    found = {}
+    """Return the signed distance of each pair from a single query."""
+    distances = {}
     for a, (shape_a, pose_a) in objects.items():
         for b, (shape_b, pose_b) in (objects if others is None else others).items():
             if (others is not None or a < b) and not (is_plane(shape_a) and is_plane(shape_b)):
-                found[a, b] = gk.signed_distance(shape_a, shape_b, pose_a, pose_b)
-    return found
+                distances[a, b] = gk.signed_distance(shape_a, shape_b, pose_a, pose_b)
+    return distances
 
 
 def colliding(every, margin=0.0):
@@ -79,8 +79,8 @@ def closest(every, within=np.inf, k=None):
     return sorted((r.distance, pair) for pair, r in every.items() if r.lower <= within)[:k]
 
 
-def listed(found):
-    return [(row.distance, (a, b)) for a, b, row in found]
+def listed(result):
+    return [(row.distance, (a, b)) for a, b, row in result]
 
 
 # --- against the definition ---------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def listed(found):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40, 90])
 @pytest.mark.parametrize("planes", [False, True])
-def test_every_question_against_every_pair(count, planes):
+def test_queries_agree_with_every_pair(count, planes):
     objects = random_objects(count, count, planes=planes)
     scene, every = scene_of(objects), every_pair(objects)
     assert len(scene) == count
@@ -110,27 +110,27 @@ def test_every_question_against_every_pair(count, planes):
 
 
 @pytest.mark.parametrize("spread", [0.5, 20.0, 1000.0])
-def test_crowded_and_sparse(spread):
+def test_crowded_and_sparse_scenes(spread):
     objects = random_objects(4, 50, spread, planes=False)
     scene, every = scene_of(objects), every_pair(objects)
     assert scene.collisions() == colliding(every)
     assert listed(scene.closest(k=5)) == closest(every, k=5)
 
 
-def test_a_row_knows_its_question():
+def test_rows_contain_shapes_and_poses():
     objects = random_objects(3, 30)
     for a, b, row in scene_of(objects).closest(within=0.1):
         (shape_a, pose_a), (shape_b, pose_b) = objects[a], objects[b]
         assert (row.shape_a, row.shape_b) == (shape_a, shape_b)
         np.testing.assert_allclose(row.pose_a, pose_a, atol=1e-15)
         np.testing.assert_allclose(row.pose_b, pose_b, atol=1e-15)
-        one = gk.signed_distance(shape_a, shape_b, pose_a, pose_b)
+        expected = gk.signed_distance(shape_a, shape_b, pose_a, pose_b)
         for field in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status"):
-            np.testing.assert_array_equal(getattr(row, field), getattr(one, field))
+            np.testing.assert_array_equal(getattr(row, field), getattr(expected, field))
 
 
-def test_pairs_that_touch_to_rounding_are_asked():
-    # two whose interval holds 0, and whose boxes without slack would be apart
+def test_pairs_that_touch_within_rounding_are_found():
+    # the intervals of neighbours contain 0, but their boxes would be separated without slack
     scene = gk.Scene()
     for k in range(5):
         pose = naive.pose(translation=(k * np.nextafter(0.6, 1.0), 0.0, 0.0))
@@ -148,11 +148,11 @@ def test_scene_against_scene(m, n):
     assert b.collisions(a) == sorted((q, p) for p, q in colliding(every))
     assert listed(a.closest(b, within=0.2)) == closest(every, 0.2)
     assert listed(a.closest(b, k=4)) == closest(every, k=4)
-    assert a.collisions() == colliding(every_pair(mine))  # as before
+    assert a.collisions() == colliding(every_pair(mine))  # the query between scenes changes neither scene
 
 
 @pytest.mark.parametrize("shape", [*SHAPES[:4], PLANES[0]])
-def test_scene_against_a_shape(shape):
+def test_scene_against_shape(shape):
     objects = random_objects(9, 50)
     scene = scene_of(objects)
     for pose in (None, naive.pose(translation=(0.5, 0.1, 0.2))):
@@ -163,7 +163,7 @@ def test_scene_against_a_shape(shape):
 
 
 @pytest.mark.parametrize("index", [0, 1, 2, 11])
-def test_one_against_all(index):
+def test_single_object_against_all(index):
     objects = random_objects(11, 60)
     name = list(objects)[index]
     scene = scene_of(objects)
@@ -172,7 +172,7 @@ def test_one_against_all(index):
     assert listed(scene.closest(name, k=5)) == closest(every, k=5)
 
 
-def test_one_against_all_that_its_mask_names():
+def test_single_object_against_its_mask():
     scene = gk.Scene()
     for name, group in (("a", "floor"), ("b", "arm"), ("c", "arm"), ("d", "tool")):
         scene.add(name, gk.Sphere(0.5), group=group, mask=[group])
@@ -180,7 +180,7 @@ def test_one_against_all_that_its_mask_names():
     assert scene.collisions("c") == [("b", "c")]
 
 
-def test_a_shape_of_a_users_function():
+def test_shape_with_python_support_function():
     def ball(d):
         return 0.3 * d
 
@@ -194,28 +194,28 @@ def test_a_shape_of_a_users_function():
 
 @pytest.mark.parametrize("within", [0.0, 0.2])
 @pytest.mark.parametrize("most", [4, 1, None])
-def test_contacts_against_every_pair(within, most):
+def test_contacts_agree_with_every_pair(within, most):
     objects = random_objects(31, 80)
-    found = scene_of(objects).contacts(within=within, max_points=most)
+    contacts = scene_of(objects).contacts(within=within, max_points=most)
     every = {pair: r for pair, r in every_pair(objects).items() if r.lower <= within}
-    assert found.pairs == sorted(every)
-    assert len(found) > 30
-    for a, b, row in found:
+    assert contacts.pairs == sorted(every)
+    assert len(contacts) > 30
+    for a, b, row in contacts:
         (shape_a, pose_a), (shape_b, pose_b) = objects[a], objects[b]
-        one = gk.contact(shape_a, shape_b, pose_a, pose_b, within=within, max_points=most)
-        assert row.count == one.count
+        expected = gk.contact(shape_a, shape_b, pose_a, pose_b, within=within, max_points=most)
+        assert row.count == expected.count
         for field in ("points_a", "points_b", "gaps", "normal", "distance"):
-            np.testing.assert_array_equal(getattr(row, field), getattr(one, field))
+            np.testing.assert_array_equal(getattr(row, field), getattr(expected, field))
 
 
-def test_contacts_with_a_shape_and_of_none():
+def test_contacts_with_shape_and_of_empty_scene():
     objects = random_objects(32, 20)
     scene = scene_of(objects)
     floor = gk.Halfspace((0, 0, 1), 0.2)
-    found = scene.contacts(floor)
-    assert found.pairs == scene.collisions(floor)
-    for name, other, row in found:
-        assert other is None
+    contacts = scene.contacts(floor)
+    assert contacts.pairs == scene.collisions(floor)
+    for name, second_name, row in contacts:
+        assert second_name is None
         np.testing.assert_array_equal(row.points_a, gk.contact(objects[name][0], floor, objects[name][1]).points_a)
     empty = gk.Scene().contacts()
     assert len(empty) == 0
@@ -223,7 +223,7 @@ def test_contacts_with_a_shape_and_of_none():
     assert list(empty) == []
 
 
-def test_rays_against_every_object():
+def test_rays_agree_with_every_object():
     objects = random_objects(41, 70)
     scene = scene_of(objects)
     rng = np.random.default_rng(1)
@@ -232,23 +232,23 @@ def test_rays_against_every_object():
     directions[:20] = (0, 0, -2)
     for far in (np.inf, 1.0):
         hits = {name: gk.raycast(s, origins, directions, p, max_distance=far) for name, (s, p) in objects.items()}
-        found = scene.raycast(origins, directions, max_distance=far)
-        assert len(set(found.name)) > 5
+        result = scene.raycast(origins, directions, max_distance=far)
+        assert len(set(result.name)) > 5
         for k in range(200):
             distance, name = min((hit.distance[k], name) for name, hit in hits.items())
             if distance == np.inf:
-                assert not found.hit[k]
-                assert found.name[k] is None
-                assert np.isnan(found.point[k]).all()
+                assert not result.hit[k]
+                assert result.name[k] is None
+                assert np.isnan(result.point[k]).all()
                 continue
-            assert found.name[k] == name
-            assert (found.hit[k], found.inside[k]) == (True, hits[name].inside[k])
-            for field in ("distance", "normal", "point"):  # a scene keeps poses after their polar step
-                np.testing.assert_allclose(getattr(found, field)[k], getattr(hits[name], field)[k], atol=1e-13)
-            assert found[k].name == name
+            assert result.name[k] == name
+            assert (result.hit[k], result.inside[k]) == (True, hits[name].inside[k])
+            for field in ("distance", "normal", "point"):  # the scene stores corrected poses
+                np.testing.assert_allclose(getattr(result, field)[k], getattr(hits[name], field)[k], atol=1e-13)
+            assert result[k].name == name
 
 
-def test_one_ray_and_rays_from_one_place():
+def test_single_ray_and_broadcast_rays():
     scene = gk.Scene()
     assert scene.raycast((0, 0, 0), (1, 0, 0)).name is None
     scene.add("b", gk.Box((1, 1, 1)), naive.pose(translation=(3, 0, 0)))
@@ -270,37 +270,37 @@ def test_one_ray_and_rays_from_one_place():
 # --- changes ------------------------------------------------------------------------------------------------------
 
 
-def everything(scene):
-    found = scene.closest(within=0.3)
-    return scene.names, scene.allowed, scene.collisions(), listed(found), found.result.normal.tolist()
+def all_results(scene):
+    result = scene.closest(within=0.3)
+    return scene.names, scene.allowed, scene.collisions(), listed(result), result.result.normal.tolist()
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from("aaammMrRlLq"), max_size=30))
-def test_any_history_leads_to_the_same_answers(seed, history):
+def test_any_history_equals_new_scene(seed, history):
     rng = np.random.default_rng(seed)
-    scene, there, allowed = gk.Scene(), {}, set()
+    scene, objects, allowed = gk.Scene(), {}, set()
     for step in history:
-        present = sorted(there)
+        present = sorted(objects)
         if step == "a":
             name = f"part {rng.integers(0, 40)}"
-            if name not in there:
-                there[name] = (SHAPES[rng.integers(0, len(SHAPES))], poses(rng, 1, 1.0)[0])
+            if name not in objects:
+                objects[name] = (SHAPES[rng.integers(0, len(SHAPES))], poses(rng, 1, 1.0)[0])
                 if rng.random() < 0.1:
-                    there[name] = (PLANES[0], np.eye(4))
-                scene.add(name, *there[name])
+                    objects[name] = (PLANES[0], np.eye(4))
+                scene.add(name, *objects[name])
         elif step == "m" and present:
             name = present[rng.integers(0, len(present))]
-            there[name] = (there[name][0], poses(rng, 1, 1.0)[0])
-            scene.move(name, there[name][1])
+            objects[name] = (objects[name][0], poses(rng, 1, 1.0)[0])
+            scene.move(name, objects[name][1])
         elif step == "M" and present:
             some = list(rng.permutation(present)[: rng.integers(1, len(present) + 1)])
             where = poses(rng, len(some), 1.0)
             scene.move_many(some, where)
-            there.update({n: (there[n][0], p) for n, p in zip(some, where, strict=True)})
+            objects.update({n: (objects[n][0], p) for n, p in zip(some, where, strict=True)})
         elif step in "rR" and present:
             name = present[rng.integers(0, len(present))]
             scene.remove(name)
-            del there[name]
+            del objects[name]
             allowed = {pair for pair in allowed if name not in pair}
         elif step in "lL" and len(present) > 1:
             pair = tuple(sorted(rng.choice(present, 2, replace=False).tolist()))
@@ -308,24 +308,24 @@ def test_any_history_leads_to_the_same_answers(seed, history):
             (allowed.add if step == "l" else allowed.discard)(pair)
         elif step == "q":
             scene.collides()
-    fresh = scene_of(there, sorted(there))
+    fresh = scene_of(objects, sorted(objects))
     for pair in allowed:
         fresh.allow(*pair)
-    assert everything(scene) == everything(fresh)
-    every = {pair: result for pair, result in every_pair(there).items() if pair not in allowed}
+    assert all_results(scene) == all_results(fresh)
+    every = {pair: result for pair, result in every_pair(objects).items() if pair not in allowed}
     assert scene.collisions() == colliding(every)
 
 
-def test_the_order_of_adding_changes_no_bit():
+def test_insertion_order_changes_no_bit():
     objects = random_objects(21, 80)
     names = list(objects)
-    first = everything(scene_of(objects))
+    first = all_results(scene_of(objects))
     rng = np.random.default_rng(0)
     for _ in range(4):
-        assert everything(scene_of(objects, list(rng.permutation(names)))) == first
+        assert all_results(scene_of(objects, list(rng.permutation(names)))) == first
     many = gk.Scene()
     many.add_many(names, [objects[n][0] for n in names], np.array([objects[n][1] for n in names]))
-    assert everything(many) == first
+    assert all_results(many) == first
 
 
 def test_workers_change_no_bit():
@@ -336,7 +336,7 @@ def test_workers_change_no_bit():
     assert scene.collisions(workers=2) == scene.collisions()
 
 
-def test_a_thousand_steps_of_a_few_keep_the_tree_right():
+def test_tree_stays_correct_after_many_moves():
     rng = np.random.default_rng(2)
     objects = random_objects(2, 300, spread=4.0, planes=False)
     names = sorted(objects)
@@ -352,39 +352,39 @@ def test_a_thousand_steps_of_a_few_keep_the_tree_right():
     assert len(scene.collisions()) > 20
 
 
-def test_shapes_that_come_and_go_are_forgotten():
+def test_removed_shapes_are_released():
     rng = np.random.default_rng(3)
-    scene, there = gk.Scene(), {}
+    scene, objects = gk.Scene(), {}
     for k in range(400):
         name = f"part {k % 7}"
-        if name in there:
+        if name in objects:
             scene.remove(name)
-        there[name] = (gk.Box(rng.uniform(0.5, 1.5, 3)), poses(rng, 1, 1.0)[0])
+        objects[name] = (gk.Box(rng.uniform(0.5, 1.5, 3)), poses(rng, 1, 1.0)[0])
         if k % 9 == 0:
-            there[name] = (PLANES[0], np.eye(4))
-        scene.add(name, *there[name])
+            objects[name] = (PLANES[0], np.eye(4))
+        scene.add(name, *objects[name])
         if k % 3 == 0:
             scene.collides()
-    assert everything(scene) == everything(scene_of(there))
+    assert all_results(scene) == all_results(scene_of(objects))
     assert len(scene._objects.pairs) < 100
 
 
-def test_copies_and_pickles_are_apart_from_the_original():
+def test_copies_and_pickles_are_independent():
     objects = random_objects(5, 30)
     scene = scene_of(objects)
     scene.allow(*scene.collisions()[0])
-    before = everything(scene)
+    before = all_results(scene)
     twins = [copy.deepcopy(scene), scene.copy(), pickle.loads(pickle.dumps(scene))]
     for name in list(objects)[::2]:
         scene.remove(name)
-    assert [everything(twin) for twin in twins] == [before] * 3
+    assert [all_results(twin) for twin in twins] == [before] * 3
 
 
-# --- who may meet whom --------------------------------------------------------------------------------------------
+# --- groups and allowed pairs -------------------------------------------------------------------------------------
 
 
 def balls(groups):
-    """A scene of balls that all overlap: name -> (group, mask)."""
+    """Return a scene of balls that all overlap, from name -> (group, mask)."""
     scene = gk.Scene()
     for name, (group, mask) in groups.items():
         scene.add(name, gk.Sphere(1.0), group=group, mask=mask)
@@ -410,15 +410,15 @@ def test_groups_and_masks():
     assert scene.collisions(gk.Point()) == [(name, None) for name in ("arm", "box", "hand", "table", "wall")]
 
 
-def test_groups_are_known_by_name_in_another_scene():
+def test_groups_match_by_name_between_scenes():
     a = balls({"x": ("one", ["two"]), "y": ("two", None)})
     b = balls({"p": ("two", None), "q": ("three", ["one"]), "r": ("one", ["one", "two"])})
-    # x meets group two only; q and r do not meet y's and x's group
+    # the mask of x contains only group two; the masks of q and r exclude the groups of y and x
     assert a.collisions(b) == [("x", "p"), ("y", "p"), ("y", "r")]
     assert b.collisions(a) == [("p", "x"), ("p", "y"), ("r", "y")]
 
 
-def test_half_spaces_have_groups_too():
+def test_half_spaces_have_groups():
     scene = balls({"ball": ("thing", None)})
     scene.add("floor", gk.Halfspace((0, 0, 1)), group="static", mask=["other"])
     scene.add("wall", gk.Halfspace((1, 0, 0)), group="static", mask=["thing"])
@@ -438,11 +438,11 @@ def test_allowed_pairs():
     assert scene.collisions() == [("a", "b"), ("a", "c"), ("b", "c")]
     scene.allow("a", "b")
     scene.remove("b")
-    scene.add("b", gk.Sphere(1.0))  # a new one, and nothing is allowed to it
+    scene.add("b", gk.Sphere(1.0))  # a new object has no allowed pairs
     assert ("a", "b") in scene.collisions()
 
 
-# --- what is refused ----------------------------------------------------------------------------------------------
+# --- invalid arguments --------------------------------------------------------------------------------------------
 
 
 def nan_pose():
@@ -500,19 +500,19 @@ def nan_pose():
         (lambda s: s.closest(k=0), SceneError, ("k", "0", "None")),
     ],
 )
-def test_what_is_refused(ask, error, fragments):
+def test_invalid_arguments_raise(ask, error, fragments):
     scene = balls({"a": ("default", None), "b": ("default", None), "chair": ("default", None)})
-    before = everything(scene)
+    before = all_results(scene)
     with pytest.raises(error) as caught:
         ask(scene)
     assert_names(caught.value, *fragments)
     assert isinstance(caught.value, Gjk3dError)
-    assert everything(scene) == before
+    assert all_results(scene) == before
 
 
-def test_too_many_groups():
+def test_too_many_groups_raise():
     scene = gk.Scene()
-    for k in range(61):  # and "default"
+    for k in range(61):  # 62 groups with "default"
         scene.add(f"{k}", gk.Point(), group=f"g{k}")
     with pytest.raises(SceneError) as caught:
         scene.add("61", gk.Point(), group="g61")
@@ -521,8 +521,8 @@ def test_too_many_groups():
     assert scene.collides()
 
 
-def test_threads_share_a_scene():
-    """One adds and removes while others ask: arrays grow under them, which compiled code would not survive."""
+def test_threads_change_and_query_a_scene():
+    """A thread changes the scene while others query it. Compiled code would crash if arrays were replaced under it."""
     scene, errors = gk.Scene(), []
     for k in range(60):
         scene.add(f"still {k}", gk.Sphere(0.4), naive.pose(translation=(k * 0.7, 0, 0)))
@@ -534,7 +534,7 @@ def test_threads_share_a_scene():
             if k % 2:
                 scene.remove(f"new {k}")
 
-    def ask():
+    def run_queries():
         try:
             for _ in range(25):
                 scene.collisions()
@@ -542,7 +542,7 @@ def test_threads_share_a_scene():
         except Exception as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=work) for work in (change, ask, ask)]
+    threads = [threading.Thread(target=work) for work in (change, run_queries, run_queries)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -554,8 +554,8 @@ def test_threads_share_a_scene():
 
 @pytest.mark.parametrize("many", [-1, 4096], ids=["blocks", "walk"])
 @pytest.mark.parametrize("kind", ["Box", "Sphere", "Ellipsoid", "Mesh"])
-def test_objects_farther_apart_than_asked_only_by_rounding_are_found(kind, many, monkeypatch):
-    """The lower bound of a distance is the limit; boxes, which fit tightly, are farther apart than that by digits."""
+def test_pairs_at_limit_within_rounding_are_found(kind, many, monkeypatch):
+    """The limit equals the lower bound of the distance. Tight boxes are separated by slightly more due to rounding."""
     monkeypatch.setattr("gjk3d.scene.query.MANY", many)
     monkeypatch.setattr("gjk3d.scene.scene.MANY", many)
     size = 1e-6
@@ -580,8 +580,8 @@ def test_objects_farther_apart_than_asked_only_by_rounding_are_found(kind, many,
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("many", [-1, 4096], ids=["blocks", "walk"])
 @pytest.mark.parametrize("kind", ["Sphere", "Mesh"])
-def test_any_number_of_closest_pairs_that_are_farther_apart_than_asked_by_rounding(kind, many, count, monkeypatch):
-    """The lower bound of a distance decides whether a pair is within the limit, however many are wanted."""
+def test_closest_finds_pairs_at_limit_within_rounding(kind, many, count, monkeypatch):
+    """The lower bound of the distance decides whether a pair is within the limit, for any k."""
     monkeypatch.setattr("gjk3d.scene.query.MANY", many)
     monkeypatch.setattr("gjk3d.scene.scene.MANY", many)
     shape = {"Sphere": gk.Sphere(5e-7), "Mesh": gk.Mesh(*gk.Box((1e-6, 1e-6, 1e-6)).surface())}[kind]
@@ -595,7 +595,7 @@ def test_any_number_of_closest_pairs_that_are_farther_apart_than_asked_by_roundi
 
 
 def far_plane(rng, place, far):
-    """Return a half-space, its pose and its normal, where large numbers cancel in the height of the origin over it."""
+    """Return a half-space, its pose and its normal. Large numbers cancel in the height of the origin over it."""
     pose = naive.pose(naive.random_rotations(rng, 1)[0])
     if place == "not quite rotated":
         pose[:3, :3] += rng.uniform(-2e-7, 2e-7, (3, 3))
@@ -610,8 +610,8 @@ def far_plane(rng, place, far):
 @pytest.mark.parametrize("many", [-1, 4096], ids=["blocks", "walk"])
 @pytest.mark.parametrize("place", ["along the plane", "along the normal", "not quite rotated"])
 @pytest.mark.parametrize("kind", ["Box", "Mesh"])
-def test_objects_that_touch_a_half_space_only_by_its_rounding_are_found(kind, place, many, monkeypatch):
-    """A height over a half-space is as uncertain as its pose is far away; that must not hide what `collide` reports."""
+def test_contacts_with_far_half_space_are_found(kind, place, many, monkeypatch):
+    """The error of a height grows with the distance of the pose. It must not hide contacts that `collide` reports."""
     monkeypatch.setattr("gjk3d.scene.query.MANY", many)
     monkeypatch.setattr("gjk3d.scene.scene.MANY", many)
     rng = np.random.default_rng(22)
@@ -623,25 +623,25 @@ def test_objects_that_touch_a_half_space_only_by_its_rounding_are_found(kind, pl
         plane, pose, normal = far_plane(rng, place, far)
         lowest = 5e-4 * np.abs(normal).sum()
         for rise in rng.uniform(-0.1, 1.5, 3) * digits * far:
-            there = naive.pose(translation=(lowest + rise) * normal)
-            touches = gk.collide(plane, shape, pose, there)
+            object_pose = naive.pose(translation=(lowest + rise) * normal)
+            touches = gk.collide(plane, shape, pose, object_pose)
             expected.append(touches)
             pairs = [("object", "plane")] if touches else []
-            scene, alone = gk.Scene(), gk.Scene()
+            scene, plane_only = gk.Scene(), gk.Scene()
             scene.add("plane", plane, pose)
-            scene.add("object", shape, there)
-            alone.add("plane", plane, pose)
-            assert scene.collides() == scene.collides("object") == alone.collides(shape, there) == touches
+            scene.add("object", shape, object_pose)
+            plane_only.add("plane", plane, pose)
+            assert scene.collides() == scene.collides("object") == plane_only.collides(shape, object_pose) == touches
             assert scene.collisions() == scene.collisions("plane") == pairs
             assert scene.contacts().pairs == scene.closest(within=0.0).pairs == pairs
             assert len(scene.closest(k=1, within=0.0)) == len(scene.closest(k=2, within=0.0)) == len(pairs)
-            assert scene.clearance().distance == gk.signed_distance(plane, shape, pose, there).distance
+            assert scene.clearance().distance == gk.signed_distance(plane, shape, pose, object_pose).distance
     assert any(expected)
     assert not all(expected)
 
 
 def boxes_in(rng, count, groups=1):
-    """Boxes along the axes: their corners, groups and masks, and a scene of them."""
+    """Return corners, groups and masks of random axis-aligned boxes, and a scene of them."""
     low = rng.uniform(0, 3, (count, 3))
     high = low + rng.uniform(0.1, 0.8, (count, 3))
     group, mask = rng.integers(0, groups, count), rng.integers(0, 2, (count, groups)).astype(bool)
@@ -652,25 +652,25 @@ def boxes_in(rng, count, groups=1):
     return low, high, group, mask, scene
 
 
-def far_apart(first, second):
-    """Return the distance of each box of the first from each box of the second."""
+def box_distances(first, second):
+    """Return the distance of each box of ``first`` from each box of ``second``."""
     gaps = np.maximum(first[0][:, None] - second[1][None], second[0][None] - first[1][:, None])
     return np.linalg.norm(np.maximum(gaps, 0.0), axis=2)
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 5), (1, 1), (1, 40), (90, 40)])
 @pytest.mark.parametrize("margin", [0.0, 0.4])
-def test_boxes_of_two_scenes_against_each_pair(m, n, margin):
+def test_boxes_of_two_scenes_agree_with_every_pair(m, n, margin):
     rng = np.random.default_rng(m + n)
     first, second = boxes_in(rng, m), boxes_in(rng, n)
-    near = np.argwhere(far_apart(first, second) <= margin)
+    near = np.argwhere(box_distances(first, second) <= margin)
     assert first[4].collisions(second[4], margin=margin) == [(f"{i:03d}", f"{j:03d}") for i, j in near]
 
 
-def test_groups_that_may_not_collide_are_never_found():
+def test_excluded_groups_are_never_reported():
     boxes = boxes_in(np.random.default_rng(5), 150, 3)
     group, mask, scene = boxes[2:]
-    near = np.triu(far_apart(boxes, boxes) <= 0.0, 1)
+    near = np.triu(box_distances(boxes, boxes) <= 0.0, 1)
     allowed = near & mask[:, group].T & mask[:, group]
     assert 0 < allowed.sum() < near.sum()
     assert scene.collisions() == [(f"{i:03d}", f"{j:03d}") for i, j in np.argwhere(allowed)]

@@ -1,4 +1,4 @@
-"""What every shape of the table can do, held against its support mapping, Monte Carlo and its own surface."""
+"""Every shape class compared with its naive twin, Monte Carlo sampling and its own surface."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import naive
 import numpy as np
 import pytest
 import strategies
+from message_checks import assert_names
 from strategies import SHAPES, sampled
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError
@@ -34,12 +34,12 @@ def height(shape, directions):
     return np.einsum("ij,ij->i", shape.support(directions), directions)
 
 
-def test_every_class_of_the_table_is_tried():
+def test_every_class_of_the_table_is_tested():
     tried = {type(strategies.build(SHAPES[name])) for name in NAMES} | {gk.Halfspace, gk.Plane}
     assert tried == set(TABLE)
 
 
-def test_support_is_the_farthest_point(spec, shape):
+def test_support_agrees_with_naive_twin(spec, shape):
     far = height(shape, DIRECTIONS)
     twin = np.einsum("ij,ij->i", naive.body(spec).support(DIRECTIONS), DIRECTIONS)
     np.testing.assert_allclose(far, twin, rtol=0, atol=1e-14 * gk.bounding_sphere(shape).radius + 1e-15)
@@ -49,7 +49,7 @@ def test_support_is_the_farthest_point(spec, shape):
     )
 
 
-def test_bounds_are_the_axis_heights(shape):
+def test_bounds_equal_support_along_axes(shape):
     low, high = shape.bounds
     np.testing.assert_array_equal(high, height(shape, np.eye(3)))
     np.testing.assert_array_equal(low, -height(shape, -np.eye(3)))
@@ -65,30 +65,30 @@ def test_surface_lies_on_the_shape(shape):
 
 
 @pytest.mark.many
-def test_volume_is_that_of_a_fine_surface(shape):
+def test_volume_agrees_with_fine_surface(shape):
     v, faces = shape.surface(100)
     a, b, c = (v[faces[:, i]] if len(faces) else np.zeros((1, 3)) for i in range(3))
     inside = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
-    summed = isinstance(shape, gk.Composed)  # its volume is that of a fine inscribed surface itself
+    summed = isinstance(shape, gk.Composed)  # the volume of a composed shape is that of an inscribed surface
     assert inside <= shape.volume * (1 + (1e-3 if summed else 1e-9)) + 1e-12
     assert inside >= shape.volume * 0.99 - 1e-12
 
 
-def test_contains_is_a_point_that_collides(spec, shape, rng):
+def test_contains_agrees_with_collide_of_a_point(spec, shape, rng):
     low, high = shape.bounds - 0.1, shape.bounds + 0.1
     points = rng.uniform(low[0], high[1], (300, 3))
     poses = np.tile(np.eye(4), (300, 1, 1))
     poses[:, :3, 3] = points
     inside = shape.contains(points)
     np.testing.assert_array_equal(inside, gk.collide(shape, gk.Point(), None, poses))
-    # outside exactly where some direction separates: the twin's support never says so of a point inside
+    # a point is outside if a direction separates it; no direction of the naive twin separates a point inside
     beyond = points @ DIRECTIONS.T - np.einsum("ij,ij->i", naive.body(spec).support(DIRECTIONS), DIRECTIONS)
     assert (beyond[inside] <= 1e-12).all()
     assert bool(shape.contains(points[0])) == inside[0]
     np.testing.assert_array_equal(shape.contains(points, workers=2), inside)
 
 
-def test_shapes_are_values(shape):
+def test_shapes_are_immutable_values(shape):
     twin = pickle.loads(pickle.dumps(shape))
     assert twin == shape
     assert hash(twin) == hash(shape)
@@ -106,16 +106,16 @@ def test_shapes_are_values(shape):
 
 @pytest.mark.many
 @pytest.mark.parametrize("factors", sampled([((0.5, 2.0, 3.0),), (2.0,), ((-1.0, 1.0, 1.0),), ((2.0, 2.0, 2.0),)], 2))
-def test_scaled_points(shape, factors):
+def test_support_of_scaled_shape(shape, factors):
     big = shape.scaled(factors)
     f = np.broadcast_to(factors, 3)
-    # h of the image along n is h along f n
+    # the support of the scaled shape along n is the support of the shape along f n
     np.testing.assert_allclose(height(big, DIRECTIONS), height(shape, DIRECTIONS * f), rtol=1e-12, atol=1e-12)
     assert big.volume == pytest.approx(shape.volume * abs(np.prod(f)), rel=5e-3, abs=1e-12)
 
 
 @pytest.mark.many
-def test_placed_and_inflated_points(shape, rng):
+def test_support_of_placed_and_inflated_shape(shape, rng):
     pose = naive.pose(naive.random_rotations(rng, 1)[0], (1.0, 2.0, -1.0))
     moved = shape.placed(pose)
     expected = height(shape, DIRECTIONS @ pose[:3, :3]) + DIRECTIONS @ pose[:3, 3]
@@ -127,7 +127,7 @@ def test_placed_and_inflated_points(shape, rng):
     assert shape.inflated(0).volume == shape.volume
 
 
-def test_halfspace_has_what_an_unbounded_shape_can_have():
+def test_halfspace_methods_and_errors():
     floor = gk.Halfspace((0, 0, 2), 1)
     assert floor.offset == 0.5
     assert not hasattr(floor, "bounds")
@@ -191,7 +191,7 @@ def test_halfspace_has_what_an_unbounded_shape_can_have():
         (lambda: gk.Halfspace((0, 0, 1), 0).contains((0, 0, 0), workers=0), ("workers", "0", "1")),
     ],
 )
-def test_bad_numbers_are_refused_by_name(make, fragments):
+def test_invalid_arguments_raise(make, fragments):
     with pytest.raises(ShapeError) as caught:
         make()
     assert_names(caught.value, *fragments)
@@ -200,37 +200,38 @@ def test_bad_numbers_are_refused_by_name(make, fragments):
 def test_numbers_of_any_real_type_are_converted():
     points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     hull = gk.ConvexHull(points)
-    for other in (points.astype(np.float32), points.tolist(), np.asfortranarray(points), points[::-1][::-1]):
-        assert gk.ConvexHull(other) == hull
+    for converted in (points.astype(np.float32), points.tolist(), np.asfortranarray(points), points[::-1][::-1]):
+        assert gk.ConvexHull(converted) == hull
     assert gk.Sphere(np.float32(0.5)) == gk.Sphere(0.5)
     assert gk.Box(np.array([1, 2, 3])) == gk.Box((1.0, 2.0, 3.0))
 
 
 @pytest.mark.parametrize("solid", [gk.Cylinder(0.4, 1), gk.Capsule(0.2, 1), gk.Cone(0.5, 2), gk.Ellipsoid((1, 2, 3))])
-def test_oriented_boxes_follow_a_shape_that_is_stretched_or_turned(solid, rng):
+def test_oriented_box_follows_scaled_and_rotated_shape(solid, rng):
     stretched = solid.scaled((1, 2, 0.5))
     assert gk.obb(stretched).volume <= np.ptp(stretched.bounds, axis=0).prod() * (1 + 1e-12)
     turned = solid.placed(naive.pose(naive.random_rotations(rng, 1)[0], (5.0, 1.0, 2.0)))
     assert gk.obb(turned).volume <= gk.obb(solid).volume * (1 + 1e-9)
 
 
-def test_the_oriented_box_of_points_on_an_axis_has_one_length():
-    box = gk.obb(gk.ConvexHull([(1, 0, 0), (2, 0, 0), (4, 0, 0)]))  # across the axis all its points are one
+def test_oriented_box_of_collinear_points_has_one_length():
+    # the points coincide if they are projected along the axis
+    box = gk.obb(gk.ConvexHull([(1, 0, 0), (2, 0, 0), (4, 0, 0)]))
     np.testing.assert_allclose(np.sort(box.extents), (0, 0, 3), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("radii", [(2.0, 1.0, 1.0), (1.0, 2.0, 1.0), (1.0, 1.0, 2.0)])
-def test_an_ellipsoid_is_a_ball_only_if_all_three_radii_are_equal(radii):
+def test_ellipsoid_with_two_equal_radii_is_not_a_ball(radii):
     ellipsoid = gk.Ellipsoid(radii)
     np.testing.assert_array_equal(ellipsoid.support(np.eye(3)), np.diag(radii))
     assert ellipsoid.volume == pytest.approx(8 / 3 * np.pi, rel=1e-15)
 
 
-def test_the_centroid_of_a_pyramid_is_at_a_quarter_of_its_height():
+def test_centroid_of_pyramid_is_at_quarter_height():
     base = [(1, 1, 0), (-1, 1, 0), (-1, -1, 0), (1, -1, 0)]
     np.testing.assert_allclose(gk.ConvexHull([*base, (0, 0, 4)]).centroid, (0, 0, 1), rtol=0, atol=1e-15)
 
 
-def test_the_centroid_of_a_flat_kite_is_that_of_its_two_triangles():
+def test_centroid_of_flat_kite():
     kite = gk.ConvexHull([(1, 0, 0), (0, 1, 0), (-1, 0, 0), (0, -4, 0)])
     np.testing.assert_allclose(kite.centroid, (0, -1, 0), rtol=0, atol=1e-15)

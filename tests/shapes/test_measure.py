@@ -1,4 +1,4 @@
-"""Smallest balls and boxes against exhaustive twins; Steiner's formula against closed forms."""
+"""Smallest balls and boxes compared with exhaustive searches, and Steiner's formula with closed forms."""
 
 from itertools import combinations
 
@@ -18,7 +18,7 @@ CUBE = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-
 
 
 def slow_ball(points):
-    """The smallest of all balls through 2, 3 or 4 points that hold the rest, by normal equations."""
+    """Return the radius of the smallest ball through 2, 3 or 4 points that contains all points."""
     best = np.inf if len(points) > 1 else 0.0
     for count in (2, 3, 4):
         for subset in combinations(range(len(points)), count):
@@ -40,10 +40,10 @@ def check_ball(points):
     reach = np.linalg.norm(points - center, axis=1)
     assert reach.max() <= radius
     assert radius <= reach.max() * (1.0 + 4e-15)
-    # a smaller ball exists exactly if the centre is outside the hull of the points that touch
+    # a smaller ball exists exactly if the centre is outside the convex hull of the touching points
     touching = points[reach >= radius * (1.0 - 1e-9)] - center
     pull = touching.mean(axis=0)
-    for _ in range(2000):  # Frank-Wolfe towards the least point of their hull
+    for _ in range(2000):  # Frank-Wolfe iteration towards the point of their hull nearest to the centre
         step = touching[(touching @ pull).argmin()]
         gap = pull - step
         if pull @ gap <= 1e-14 * radius**2:
@@ -53,7 +53,7 @@ def check_ball(points):
     return center, radius
 
 
-def test_balls_of_known_sets():
+def test_smallest_balls_of_known_sets():
     center, radius = check_ball([[1.0, 2.0, 3.0]])
     assert (center.tolist(), radius) == ([1.0, 2.0, 3.0], 0.0)
     assert check_ball([[1.0, 2.0, 3.0]] * 4)[1] == 0.0
@@ -79,7 +79,7 @@ def test_balls_and_boxes_of_any_scale(scale):
 
 
 @given(st.integers(0, 2**32), st.integers(2, 9), st.sampled_from(["normal", "integers", "sphere", "flat"]))
-def test_balls_against_all_subsets(seed, count, kind):
+def test_smallest_balls_agree_with_all_subsets(seed, count, kind):
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((count, 3))
     if kind == "integers":
@@ -93,7 +93,7 @@ def test_balls_against_all_subsets(seed, count, kind):
     assert radius == pytest.approx(slow_ball(distinct), rel=1e-8, abs=1e-12)
 
 
-def test_ball_of_many_points():
+def test_smallest_ball_of_many_points():
     rng = np.random.default_rng(1)
     points = rng.standard_normal((100_000, 3))
     check_ball(points)
@@ -114,7 +114,7 @@ def check_box(points):
 
 
 def slow_box(hull, scale=1.0):
-    """The smallest box flush with a face and turned about its normal to each edge, one by one."""
+    """Return the volume of the smallest box that is flush with a face and parallel to an edge."""
     best, vertices = np.inf, hull.vertices / scale
     for face in hull.faces:
         a, b, c = vertices[face]
@@ -129,7 +129,7 @@ def slow_box(hull, scale=1.0):
     return best
 
 
-def test_boxes_of_known_sets():
+def test_smallest_boxes_of_known_sets():
     for scale in ((1.0, 2.0, 3.0), (1.0, 2.0, 0.0), (1.0, 0.0, 0.0), (1.0, 1.0, 1e-9), (1.0, 1e-8, 1e-8)):
         for turn in (np.eye(3), TURN):
             _, _, extents = check_box((CUBE * scale) @ turn.T + (3.0, -2.0, 1.0))
@@ -139,7 +139,7 @@ def test_boxes_of_known_sets():
 
 
 @pytest.mark.parametrize("count", [4, 5, 8, 20])
-def test_boxes_against_all_faces_and_edges(count):
+def test_boxes_are_no_larger_than_those_of_all_faces(count):
     rng = np.random.default_rng(count)
     for _ in range(5):
         hull, _, extents = check_box(rng.standard_normal((count, 3)) * (1.0, 2.0, 0.5))
@@ -153,7 +153,7 @@ def test_boxes_against_all_faces_and_edges(count):
     st.sampled_from(["normal", "integers", "sphere", "flat", "prism", "plate", "needle"]),
     st.sampled_from([1.0, 1e-30, 1e30]),
 )
-def test_boxes_of_all_kinds_against_all_faces_and_edges(seed, count, kind, scale):
+def test_boxes_of_special_sets_are_no_larger_than_all_faces(seed, count, kind, scale):
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((count, 3))
     if kind == "integers":
@@ -168,22 +168,22 @@ def test_boxes_of_all_kinds_against_all_faces_and_edges(seed, count, kind, scale
     hull, _, extents = check_box(scale * (points @ (TURN.T if kind != "integers" else np.eye(3))))
     if hull.dimension == 3:
         axes_box = float(np.prod(np.ptp(hull.vertices / scale, axis=0)))
-        rounding = 1e-14 * float(np.prod(np.sort(extents / scale)[1:]))  # a plate's thickness is known to so much
+        rounding = 1e-14 * float(np.prod(np.sort(extents / scale)[1:]))  # rounding of the thickness of a plate
         least = min(slow_box(hull, scale), axes_box)
         assert float(np.prod(extents / scale)) <= least * (1.0 + 1e-12) + rounding
     elif hull.dimension == 2:
         assert extents.min() <= 1e-13 * extents.max()
 
 
-def test_box_of_a_large_hull():
+def test_smallest_box_of_large_hull():
     rng = np.random.default_rng(3)
     points = rng.standard_normal((20_000, 3))
     points /= np.linalg.norm(points, axis=1)[:, None]
     _, _, extents = check_box(points * (1.0, 2.0, 3.0) @ TURN.T)
-    assert float(np.prod(extents)) <= 1.1 * 48.0  # the normals of a smooth body are only a sample
+    assert float(np.prod(extents)) <= 1.1 * 48.0  # only a sample of the normals of a smooth shape is tried
 
 
-def test_steiner():
+def test_steiner_formula():
     r = 0.7
     assert steiner_volume(0.0, 0.0, 0.0, r) == pytest.approx(4 / 3 * np.pi * r**3)
     for points, truth in (
@@ -197,33 +197,34 @@ def test_steiner():
 
 @pytest.mark.full
 @pytest.mark.parametrize("size", [1e-9, 1e9])
-def test_measures_by_support_points_are_those_of_the_formulas(size):
+def test_measures_by_support_points_agree_with_formulas(size):
     for shape in (gk.Ellipsoid((1, 2, 3)), gk.Cone(1.5, 1), gk.Box((1, 2, 3))):
-        there = shape.scaled((size,) * 3).placed(naive.pose(np.eye(3), (5 * size, -size, size)))
-        found = measured(there.support)
-        assert found.volume == pytest.approx(shape.volume * size**3, rel=2e-3)
+        placed = shape.scaled((size,) * 3).placed(naive.pose(np.eye(3), (5 * size, -size, size)))
+        result = measured(placed.support)
+        assert result.volume == pytest.approx(shape.volume * size**3, rel=2e-3)
         fine = shape.surface(256)
         a, b, c = (fine.vertices[fine.faces[:, k]] for k in range(3))
         area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
-        assert found.area == pytest.approx(area * size**2, rel=2e-3)
-        # Steiner: V(r) - V - A r - 4/3 pi r^3 is the curvature's share
-        thick = measured(there.inflated(size).support).volume / size**3
-        share = thick - (found.volume / size**3 + found.area / size**2 + 4 / 3 * np.pi)
-        assert found.curvature / size == pytest.approx(share, rel=2e-2)
+        assert result.area == pytest.approx(area * size**2, rel=2e-3)
+        # Steiner's formula: the curvature term is V(r) - V - A r - 4/3 pi r^3
+        thick = measured(placed.inflated(size).support).volume / size**3
+        share = thick - (result.volume / size**3 + result.area / size**2 + 4 / 3 * np.pi)
+        assert result.curvature / size == pytest.approx(share, rel=2e-2)
 
 
-def test_measures_of_what_is_flat():
+def test_measures_of_flat_shapes():
     square = measured(gk.ConvexHull([(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0)]).support)
     assert (square.volume, square.area) == (0.0, pytest.approx(8.0))
-    assert square.curvature == pytest.approx(4 * np.pi)  # the rim of 8 turns by pi, half of that counts
+    # the edge of length 8 has the angle pi, and half of the product counts
+    assert square.curvature == pytest.approx(4 * np.pi)
     line = measured(gk.Segment((0, 0, 0), (0, 0, 3)).support)
     assert (line.volume, line.area) == (0.0, 0.0)
     assert measured(gk.Point((1, 2, 3)).support) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("thickness", [1e-7, 1e-8, 1e-9, 1e-10])
-def test_the_box_of_a_thin_hull_is_no_thicker_than_across_its_faces(thickness):
-    """Normals that hardly differ are of very different widths there."""
+def test_box_of_thin_hull_is_no_thicker_than_its_faces(thickness):
+    """The width of a thin hull differs strongly along normals that are nearly equal."""
     for seed in range(80):
         hull = gk.ConvexHull(np.random.default_rng(seed).normal(size=(8, 3)) * (1, 1, thickness))
         if hull.dimension < 3:

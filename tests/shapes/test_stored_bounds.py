@@ -1,4 +1,4 @@
-"""What shapes store is rounded to the safe side: judged in rational numbers, where floats decide by their last bits."""
+"""Bounds stored with shapes are rounded to the safe side. Rational numbers check the last bits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from gjk3d.shapes.measure import minimal_ball
 
 
 @pytest.mark.parametrize("make", [lambda p: gk.Segment(p[0], p[1]), lambda p: gk.Box(p[0]), gk.ConvexHull])
-def test_no_core_reaches_farther_than_the_bound_stored_with_it(make):
+def test_stored_radius_bounds_the_core(make):
     rng = np.random.default_rng(41)
     for points in rng.uniform(0.5, 1.0, (60, 8, 3)):
         floats = make(points)._packed[1]
         reach = Fraction(float(floats[layout.RHO]))
-        numbers = floats[layout.FLOAT_HEAD :].reshape(3, -1).T  # a vertex, or half of a segment or of a box
+        # the vertices of a hull, or half the extents of a segment or box
+        numbers = floats[layout.FLOAT_HEAD :].reshape(3, -1).T
         assert all(point @ point <= reach**2 for point in naive.exact(numbers))
 
 
-def test_no_union_of_points_reaches_farther_than_the_bound_stored_with_it():
+def test_stored_radius_bounds_union_of_points():
     rng = np.random.default_rng(42)
     for _ in range(60):
         ints, floats = gk.ConvexUnion(*(gk.Point(p) for p in rng.normal(size=(3, 3))))._packed
@@ -33,7 +34,7 @@ def test_no_union_of_points_reaches_farther_than_the_bound_stored_with_it():
             assert offset @ offset <= Fraction(float(floats[layout.RHO])) ** 2
 
 
-def test_the_ball_about_the_centre_of_a_cone_is_inside_it():
+def test_inner_ball_of_cone_is_inside_the_cone():
     rng = np.random.default_rng(43)
     for radius, height in rng.uniform(0.5, 2.0, (100, 2)).tolist():
         inner = Fraction(float(gk.Cone(radius, height)._packed[1][layout.INNER]))
@@ -41,13 +42,13 @@ def test_the_ball_about_the_centre_of_a_cone_is_inside_it():
         assert inner**2 <= half**2 * r**2 / (r**2 + 4 * half**2)
 
 
-def test_the_ball_inside_a_hull_shrinks_with_what_the_hull_may_miss():
+def test_inner_ball_of_hull_shrinks_with_slack():
     hull = gk.ConvexHull(gk.Box((2, 2, 2)).vertices)
     exact, rough = (hull_inner(hull.vertices[hull.faces], slack) for slack in (0.0, 0.125))
     assert rough <= exact - 2 * 0.125
 
 
-def test_the_ball_inside_a_hull_ends_below_planes_through_corners_that_are_nearly_in_line():
+def test_inner_ball_is_below_planes_of_thin_triangles():
     rng = np.random.default_rng(48)
     for a, edge, off in rng.normal(size=(100, 3, 3)):
         triangle = np.array([a, a + edge, a + 2.0 * edge + 1e-9 * off])
@@ -58,7 +59,7 @@ def test_the_ball_inside_a_hull_ends_below_planes_through_corners_that_are_nearl
         assert Fraction(hull_inner(triangle[None], 0.0)) ** 2 <= (normal @ p) ** 2 / (normal @ normal)
 
 
-def test_the_smallest_ball_holds_all_points():
+def test_smallest_ball_contains_all_points():
     rng = np.random.default_rng(44)
     for count in (2, 3, 4, 30):
         for _ in range(20):
@@ -68,7 +69,7 @@ def test_the_smallest_ball_holds_all_points():
 
 
 @pytest.mark.parametrize("far", [0.0, 1.0])
-def test_a_half_space_contains_the_points_on_its_surface(far):
+def test_halfspace_contains_points_on_its_surface(far):
     rng = np.random.default_rng(45)
     for _ in range(100):
         plane = gk.Halfspace(rng.normal(size=3), far * rng.normal())
@@ -82,7 +83,7 @@ def test_a_half_space_contains_the_points_on_its_surface(far):
         assert plane.contains(point)
 
 
-def test_the_support_of_a_sum_is_right_to_its_slack():
+def test_support_of_sum_is_exact_within_slack():
     rng = np.random.default_rng(46)
     for pose in (naive.pose(turn, rng.normal(size=3)) for turn in naive.random_rotations(rng, 40)):
         shape = gk.MinkowskiSum(gk.Box((1, 2, 3)).placed(pose), gk.Segment((0, 0, 0), rng.normal(size=3)))
@@ -94,7 +95,7 @@ def test_the_support_of_a_sum_is_right_to_its_slack():
             assert abs(Fraction(float(shape.support(axis)[i])) - exact[i]) <= slack
 
 
-def test_a_rotated_solid_of_revolution_keeps_its_axis():
+def test_rotated_solid_of_revolution_keeps_its_axis():
     rng = np.random.default_rng(47)
     for turn in naive.random_rotations(rng, 15):
         for shape in (gk.Cylinder(1, 2), gk.Cone(1, 2), gk.Ellipsoid((1, 1, 2)), gk.Segment((0, 0, -1), (0, 0, 1))):

@@ -1,10 +1,10 @@
-"""Surface meshes: closed, wound outward, on the true surface, converging to the true volumes."""
+"""Surface meshes are closed, wound outward, on the true surface, and converge to the true volume."""
 
 from collections import Counter
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.errors import ShapeError
 from gjk3d.shapes import measure
@@ -47,7 +47,7 @@ ROUND = {
 
 
 @pytest.mark.parametrize("name", ROUND)
-def test_round_shapes(name):
+def test_volumes_of_round_shapes_converge(name):
     build, truth = ROUND[name]
     for resolution in RESOLUTIONS:
         surface = build(resolution)
@@ -74,7 +74,7 @@ def test_vertices_are_on_the_surface():
     assert measure.cone(0.5, 2.0).vertices[-1].tolist() == [0.0, 0.0, 1.0]
 
 
-def test_box():
+def test_box_surface():
     box = measure.box((1.0, 2.0, 3.0))
     check_convex_outward(box)
     assert volume(box) == pytest.approx(6.0)
@@ -88,7 +88,7 @@ def test_capsule_without_height_is_a_sphere():
 
 
 @pytest.mark.parametrize("build", [lambda n: measure.sphere(1.0, n), lambda n: measure.cone(1.0, 1.0, n)])
-def test_too_few_segments(build):
+def test_too_low_resolution_raises(build):
     with pytest.raises(ShapeError) as caught:
         build(2)
     assert_names(caught.value, "resolution is 2", "from 3 to 4096")
@@ -102,7 +102,7 @@ def support_of(points, radius=0.0):
     return support
 
 
-def test_from_support():
+def test_surface_from_support():
     rng = np.random.default_rng(2)
     cube = measure.box((1.0, 2.0, 3.0)).vertices
     surface = measure.from_support(support_of(cube))
@@ -118,7 +118,7 @@ def test_from_support():
     assert volume(rounded) == pytest.approx(truth, rel=1e-2)
 
 
-def test_from_support_of_flat_and_thin_shapes():
+def test_surface_from_support_of_flat_shapes():
     square = np.array([[0.0, 0.0, 0.2], [1.0, 0.0, 0.2], [1.0, 1.0, 0.2], [0.0, 1.0, 0.2]])
     surface = measure.from_support(support_of(square))
     check_closed(surface)

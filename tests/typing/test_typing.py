@@ -1,4 +1,4 @@
-"""Users' scripts under mypy --strict and pyright: good ones pass, bad ones fail on just the lines that say so."""
+"""Users' scripts under mypy --strict and pyright: good scripts pass, and bad scripts fail on the marked lines only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def expected() -> set[Line]:
 
 
 def output(*command: str) -> str:
-    """Return what a checker prints; it finds the package where python does, as an installed one."""
+    """Return the output of a type checker, which finds the package as an installed one."""
     done = subprocess.run(
         [sys.executable, "-m", *command],
         capture_output=True,
@@ -35,39 +35,39 @@ def output(*command: str) -> str:
         env={**os.environ, "PYTHONPATH": ROOT},
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr  # the bad scripts; another number is a failure to run
+    assert done.returncode == 1, done.stdout + done.stderr  # errors in the bad scripts; another code is a failure
     return done.stdout
 
 
 def mypy(folder: Path) -> set[Line]:
     settings = folder / "mypy.ini"
-    # what pyvista and trimesh say of themselves takes a minute to read, and is no part of these scripts
+    # checking pyvista and trimesh takes a minute and does not concern these scripts
     settings.write_text("[mypy]\nstrict = True\n[mypy-pyvista.*,trimesh.*]\nfollow_imports = skip\n")
     cache = str(folder / "cache")
-    told = output("mypy", "--config-file", str(settings), "--cache-dir", cache, "--no-pretty", *map(str, SCRIPTS))
-    return {(Path(p).name, int(k)) for p, k in re.findall(r"^(.+?):(\d+): error:", told, re.MULTILINE)}
+    report = output("mypy", "--config-file", str(settings), "--cache-dir", cache, "--no-pretty", *map(str, SCRIPTS))
+    return {(Path(p).name, int(k)) for p, k in re.findall(r"^(.+?):(\d+): error:", report, re.MULTILINE)}
 
 
 def pyright(folder: Path) -> set[Line]:
-    told = json.loads(output("pyright", "--outputjson", "--pythonpath", sys.executable, *map(str, SCRIPTS)))
-    assert told["summary"]["filesAnalyzed"] == len(SCRIPTS)
-    found = [each for each in told["generalDiagnostics"] if each["severity"] == "error"]
-    return {(Path(each["file"]).name, each["range"]["start"]["line"] + 1) for each in found}
+    report = json.loads(output("pyright", "--outputjson", "--pythonpath", sys.executable, *map(str, SCRIPTS)))
+    assert report["summary"]["filesAnalyzed"] == len(SCRIPTS)
+    errors = [error for error in report["generalDiagnostics"] if error["severity"] == "error"]
+    return {(Path(error["file"]).name, error["range"]["start"]["line"] + 1) for error in errors}
 
 
 @pytest.mark.parametrize("checker", [mypy, pyright])
-def test_users_scripts(checker, tmp_path):
+def test_type_checkers_report_exactly_the_marked_lines(checker, tmp_path):
     assert checker(tmp_path) == expected()
 
 
 @pytest.mark.parametrize("package", [gjk3d, gjk3d.viz])
-def test_every_name_of_the_stub_can_be_loaded(package):
+def test_stub_names_equal_public_names(package):
     stub = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text())
     imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
     assert sorted(name.name for line in imports for name in line.names) == sorted(package.__all__)
-    assert all(name.asname == name.name for line in imports for name in line.names)  # public to type checkers
+    assert all(name.asname == name.name for line in imports for name in line.names)  # "x as x" makes x public
     assert all(hasattr(package, name) for name in package.__all__)
 
 
-def test_the_package_says_that_it_is_typed():
+def test_package_has_typing_marker():
     assert Path(gjk3d.__file__).with_name("py.typed").is_file()

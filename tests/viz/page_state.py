@@ -1,4 +1,4 @@
-"""What a page shows and stores: its texts, its controls, and the values of its address."""
+"""Read and set what a page shows and stores: its texts, its controls, and the values of its address."""
 
 import json
 
@@ -14,7 +14,7 @@ def texts(browser, selector):
 
 
 def set_input(browser, selector, value):
-    """Set the value of a slider, a list or a field, as a reader does."""
+    """Set the value of a slider, a list or a field, and send its input event."""
     browser.evaluate(
         f"(() => {{ const input = document.querySelector({json.dumps(selector)}); input.value = {json.dumps(value)};"
         " input.dispatchEvent(new Event('input', { bubbles: true })); })()"
@@ -22,7 +22,7 @@ def set_input(browser, selector, value):
 
 
 def choose(browser, name):
-    """Choose the topic of a lesson."""
+    """Select the topic of a lesson."""
     set_input(browser, "#preset", name)
     browser.settle()
 
@@ -41,10 +41,10 @@ def state(browser):
 
 def assert_address_restores(browser, page):
     """Assert that the address of a lesson restores its state and its view, and return the state."""
-    kept, view, sentence = state(browser), browser.picture("#left"), text(browser, "#sentence")
+    values, view, sentence = state(browser), browser.picture("#left"), text(browser, "#sentence")
     browser.open_anew(page, browser.evaluate("location.hash"))
     assert text(browser, "#sentence") == sentence
     assert np.abs(browser.picture("#left") - view).mean() < 0.5
-    assert {k: v for k, v in state(browser).items() if k != "look"} == {k: v for k, v in kept.items() if k != "look"}
+    assert {k: v for k, v in state(browser).items() if k != "look"} == {k: v for k, v in values.items() if k != "look"}
     assert browser.complaints == []
-    return kept
+    return values

@@ -3,9 +3,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from answers import apart, deep, pose
+from example_results import overlapping, pose, separated
+from message_checks import assert_names
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
@@ -13,7 +13,7 @@ from gjk3d.errors import FileError, UnsupportedPair
 from gjk3d.viz.explanation import lessons
 from gjk3d.viz.explanation.narration import Names
 from gjk3d.viz.explanation.stage import Curve, limits
-from tests.viz import sentences
+from tests.viz import messages
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
 B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])
@@ -25,17 +25,17 @@ def prism(polygon, half_height=2.0):
 
 
 def text_distance():
-    """Item 2 of the worked numbers: nearest edge (1, 3) (-4, -1), distance 11 / sqrt(41)."""
+    """Return worked example 2 of the 2D text: nearest edge (1, 3) (-4, -1), distance 11 / sqrt(41)."""
     return gk.signed_distance(prism(A), prism(B + (3, -1)), trace=True)
 
 
 def text_overlap():
-    """Item 1: they overlap; the depth, 6 / sqrt(41), is not in the text."""
+    """Return worked example 1: the shapes overlap. The text does not contain the depth, 6 / sqrt(41)."""
     return gk.signed_distance(prism(A), prism(B), depth="epa", trace=True)
 
 
 def box_in_box():
-    """EPA from GJK's own tetrahedron."""
+    """Return a pair for which EPA starts with GJK's tetrahedron."""
     return gk.signed_distance(
         gk.Box((2, 1.4, 1.2)), gk.Box((1, 1, 1)), None, pose(0.7, 0.3, 0.2, (0.4, 0.3, 0.5)), depth="epa", trace=True
     )
@@ -55,14 +55,14 @@ def epa_steps(explanation):
 # --- the steps are those of the trace --------------------------------------------------------------------------------
 
 
-def test_the_worked_distance_is_told_as_the_text_does():
+def test_worked_distance_is_explained_as_in_the_text():
     steps = gk.viz.explain(text_distance()).steps
     assert [step.phase for step in steps] == ["start", "GJK", "GJK", "GJK", "answer"]
     named = {}
     for step in steps:
         if step.point is not None:
             named.setdefault(step.point_name, step.point[:2])
-    # the text's points, in its order
+    # the points of the text, in the same order
     np.testing.assert_allclose([named[f"w{k}"] for k in (1, 2, 3)], [(1, 3), (-11, -1), (-4, -1)], atol=1e-12)
     assert steps[2].dropped == ("w2",)
     assert_names(steps[2].sentence, "edge w1 w3", "w2")
@@ -75,19 +75,19 @@ def test_the_worked_distance_is_told_as_the_text_does():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_numbers_are_those_of_the_trace(name):
+def test_step_numbers_equal_the_trace(name):
     result = CASES[name]()
     explanation = gk.viz.explain(result)
     gjk, epa = gjk_steps(explanation), epa_steps(explanation)
     assert (len(gjk), len(epa)) == (len(result.trace.gjk), len(result.trace.epa))
-    for step, record in zip(gjk, result.trace.gjk, strict=True):  # A has no pose: its frame is the world's
+    for step, record in zip(gjk, result.trace.gjk, strict=True):  # A has no pose, so its frame is the world frame
         np.testing.assert_array_equal(step.simplex, record.simplex)
         np.testing.assert_array_equal(step.direction, record.direction)
         np.testing.assert_array_equal(step.point, record.support_a - record.support_b)
         assert step.lower == record.lower
         assert step.upper <= record.upper
-        told = [float(x) for x in re.findall(sentences.NEAREST_IS, step.sentence)]
-        np.testing.assert_allclose(told, [np.linalg.norm(step.nearest)], rtol=1e-3)
+        distances = [float(x) for x in re.findall(messages.NEAREST_IS, step.sentence)]
+        np.testing.assert_allclose(distances, [np.linalg.norm(step.nearest)], rtol=1e-3)
     for step, record in zip(epa, result.trace.epa, strict=True):
         np.testing.assert_array_equal(step.vertices, record.vertices)
         for field in ("faces", "closest", "removed", "horizon"):
@@ -95,7 +95,7 @@ def test_numbers_are_those_of_the_trace(name):
         assert (step.lower, step.upper) == (record.lower, min(record.upper, gjk[-1].upper))
 
 
-def test_what_is_said_to_be_dropped_is_gone():
+def test_dropped_points_leave_the_simplex():
     rng = np.random.default_rng(8)
     hull, cone, dropped, met = gk.ConvexHull(rng.normal(size=(12, 3))), gk.Cone(0.8, 1.5), 0, 0
     for _ in range(25):
@@ -103,20 +103,20 @@ def test_what_is_said_to_be_dropped_is_gone():
         result = gk.signed_distance(hull, cone, None, turned, trace=True)
         met += result.depth > 0
         for step, after in pairwise(gjk_steps(gk.viz.explain(result))):
-            if sentences.FOLDED in after.sentence:  # the last of several
+            if messages.FOLDED in after.sentence:  # one step stands for several
                 continue
             assert set(after.names) == (set(step.names) | {step.point_name}) - set(step.dropped)
-            said = re.findall(r"drops (.*?)\.", step.sentence)
-            assert (re.findall(r"w\d+", said[0]) if said else []) == list(step.dropped)
-            kept = re.findall(sentences.KEPT, step.sentence)
-            assert kept[0].split() == list(after.names)
+            drops = re.findall(r"drops (.*?)\.", step.sentence)
+            assert (re.findall(r"w\d+", drops[0]) if drops else []) == list(step.dropped)
+            region = re.findall(messages.KEPT, step.sentence)
+            assert region[0].split() == list(after.names)
             dropped += len(step.dropped)
     assert dropped > 20
     assert 5 < met < 20
 
 
-def test_what_the_answer_stands_on_is_never_dropped():
-    rng, apart = np.random.default_rng(1), 0
+def test_final_simplex_is_never_dropped():
+    rng, count = np.random.default_rng(1), 0
     for _ in range(40):
         place = pose(*(rng.normal(size=3) * 1.6), rng.normal(size=3))
         result = gk.signed_distance(gk.Capsule(0.3, 1), gk.Cone(0.8, 1.5), None, place, trace=True)
@@ -124,46 +124,46 @@ def test_what_the_answer_stands_on_is_never_dropped():
         last = gjk_steps(explained)[-1]
         if result.trace.gjk_end not in ("converged", "no progress"):
             continue
-        apart += 1
+        count += 1
         assert last.dropped == ()
         assert explained.steps[-1].names == last.names
-    assert apart > 20
+    assert count > 20
 
 
 @pytest.mark.parametrize("name", ["overlap", "boxes"])
-def test_growth_is_told_by_its_own_numbers(name):
+def test_epa_steps_have_numbers_of_the_polytope(name):
     steps = epa_steps(gk.viz.explain(CASES[name]()))
-    told_away = 0
+    count = 0
     for step, after in pairwise(steps):
         corners = step.vertices[step.closest]
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         normal /= np.linalg.norm(normal)
         away = float(normal @ corners[0])
         beyond = float(normal @ step.point) - away
-        told = re.search(sentences.REACHES, step.sentence)
-        assert told[1] == step.point_name
-        assert float(told[2]) == pytest.approx(beyond, rel=1e-3)
-        told_away += away > 1e-6
+        match = re.search(messages.REACHES, step.sentence)
+        assert match[1] == step.point_name
+        assert float(match[2]) == pytest.approx(beyond, rel=1e-3)
+        count += away > 1e-6
         if away > 1e-6:
-            nearest = re.search(sentences.NEAREST_FACE, step.sentence)
+            nearest = re.search(messages.NEAREST_FACE, step.sentence)
             assert nearest[1].split() == [step.names[i] for i in step.closest]
             assert float(nearest[2]) == pytest.approx(away, rel=1e-3)
         faces, later = (set(map(tuple, s.faces.tolist())) for s in (step, after))
-        gone = re.search(sentences.REPLACED_FACES, step.sentence)
+        gone = re.search(messages.REPLACED_FACES, step.sentence)
         assert len(faces - later) == int(gone[2] or 1)
         assert len(later - faces) == int(gone[3]) == len(step.horizon)
-    assert told_away >= 2
-    assert re.search(sentences.LAST_FACE, steps[-1].sentence)
+    assert count >= 2
+    assert re.search(messages.LAST_FACE, steps[-1].sentence)
 
 
-def test_epa_says_where_it_starts():
+def test_epa_explains_its_start():
     assert_names(epa_steps(gk.viz.explain(box_in_box()))[0].sentence, "EPA", "GJK's tetrahedron")
-    afresh = epa_steps(gk.viz.explain(text_overlap()))[0].sentence
-    assert_names(afresh, "EPA", "triangle w1 w2 w3", "volume")
+    sentence = epa_steps(gk.viz.explain(text_overlap()))[0].sentence
+    assert_names(sentence, "EPA", "triangle w1 w2 w3", "volume")
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_bounds_close_in_on_the_answer(name):
+def test_bounds_are_monotone_and_contain_the_distance(name):
     explanation = gk.viz.explain(CASES[name]())
     steps = explanation.steps[1:]
     assert all(a.lower <= b.lower + 1e-12 for a, b in pairwise(steps))
@@ -173,41 +173,41 @@ def test_bounds_close_in_on_the_answer(name):
     assert steps[-1].upper - steps[-1].lower < 1e-11
 
 
-def test_a_moved_pair_has_the_same_story_in_the_world():
+def test_moved_pair_has_the_same_steps():
     move = pose(3.0, -2.0, 5.0, (0.3, -0.8, 1.1))
     hull, cone = gk.ConvexHull(np.random.default_rng(4).normal(size=(12, 3))), gk.Cone(0.8, 1.5)
     for place in (pose(0.4, 0.9, 0.3, (1, 2, 3)), pose(2.4, 1.9, 0.3, (1, 2, 3))):
         still = gk.viz.explain(gk.signed_distance(hull, cone, None, place, depth="epa", trace=True))
         moved = gk.viz.explain(gk.signed_distance(hull, cone, move, move @ place, depth="epa", trace=True))
         assert still.steps[3].sentence == moved.steps[3].sentence
-        for one, two in zip(still.steps[:5], moved.steps[:5], strict=True):
-            assert (one.names, one.dropped) == (two.names, two.dropped)
-            np.testing.assert_allclose(two.direction, move[:3, :3] @ one.direction, atol=1e-6)
-            np.testing.assert_allclose(two.point, move[:3, :3] @ one.point, atol=1e-6)
-            np.testing.assert_allclose(two.support_b, move[:3, :3] @ one.support_b + move[:3, 3], atol=1e-6)
-            if two.nearest is not None:
-                np.testing.assert_allclose(two.witness_a - two.witness_b, two.nearest, atol=1e-9)
+        for a, b in zip(still.steps[:5], moved.steps[:5], strict=True):
+            assert (a.names, a.dropped) == (b.names, b.dropped)
+            np.testing.assert_allclose(b.direction, move[:3, :3] @ a.direction, atol=1e-6)
+            np.testing.assert_allclose(b.point, move[:3, :3] @ a.point, atol=1e-6)
+            np.testing.assert_allclose(b.support_b, move[:3, :3] @ a.support_b + move[:3, 3], atol=1e-6)
+            if b.nearest is not None:
+                np.testing.assert_allclose(b.witness_a - b.witness_b, b.nearest, atol=1e-9)
 
 
-def test_alike_steps_at_the_end_are_one():
+def test_similar_final_steps_are_merged():
     result = gk.signed_distance(
         gk.Ellipsoid((1, 0.7, 0.5)), gk.Capsule(0.3, 1), None, pose(2.4, 0.5, 0.3, (0.4, 0.6, 0.2)), trace=True
     )
     steps = gk.viz.explain(result).steps
     folded = len(result.trace.gjk) - len(gjk_steps(gk.viz.explain(result)))
     assert folded >= 5
-    for step in steps:  # also before those told as one
+    for step in steps:  # also before the merged steps
         assert set(step.after) <= {*step.names, step.point_name}
     assert re.findall(r"\d+", steps[-2].title) == [str(len(result.trace.gjk) - folded), str(len(result.trace.gjk))]
-    assert_names(steps[-2].sentence, f"{folded + 1} steps", sentences.FOLDED)
+    assert_names(steps[-2].sentence, f"{folded + 1} steps", messages.FOLDED)
     assert [step.number for step in steps] == list(range(len(steps)))
     assert steps[-2].lower == result.trace.gjk[-1].lower - 0.3
 
 
-# --- without a trace, and what cannot be explained -------------------------------------------------------------------
+# --- without a trace, and unsupported explanations -------------------------------------------------------------------
 
 
-def test_without_a_trace_it_is_asked_again():
+def test_result_without_trace_is_computed_again():
     plain = gk.signed_distance(prism(A), prism(B + (3, -1)))
     assert plain.trace is None
     assert str(gk.viz.explain(plain)) == str(gk.viz.explain(text_distance()))
@@ -221,28 +221,28 @@ def test_without_a_trace_it_is_asked_again():
 
 
 @pytest.mark.parametrize("trace", [True, False])
-def test_a_closed_form_is_explained_by_epa_in_few_steps(trace):
+def test_closed_form_is_explained_by_epa_in_few_steps(trace):
     can, round_ = gk.Cylinder(0.8, 2.0), gk.Ellipsoid((0.3, 0.5, 0.8))
-    assert deep().depth > 0.3
+    assert overlapping().depth > 0.3
     tied = gk.signed_distance(can, can, None, pose(0.0, 0.0, 0.1), trace=trace)
-    for result in (deep(), tied, gk.signed_distance(round_, round_, trace=trace)):
+    for result in (overlapping(), tied, gk.signed_distance(round_, round_, trace=trace)):
         steps = epa_steps(gk.viz.explain(result))
         assert 0 < len(steps) < 300
         assert steps[-1].lower - 1e-9 <= result.distance <= steps[-1].upper + 1e-9
 
 
-def test_names_tell_points_apart_by_their_tolerance_alone():
+def test_points_within_tolerance_share_a_name():
     points = np.random.default_rng(6).normal(size=(400, 3)).round(1)
     names = Names(1e-9)
     called = {}
     for point in points + np.random.default_rng(7).uniform(-4e-10, 4e-10, points.shape):
         called.setdefault(tuple(point.round(1)), set()).add(names(point))
-    assert all(len(found) == 1 for found in called.values())
-    assert len({name for found in called.values() for name in found}) == len(called) < 400
+    assert all(len(labels) == 1 for labels in called.values())
+    assert len({name for labels in called.values() for name in labels}) == len(called) < 400
 
 
-def test_radii_are_taken_off_at_last():
-    result = apart()
+def test_radii_are_subtracted_in_the_last_step():
+    result = separated()
     explanation = gk.viz.explain(result)
     assert_names(explanation.steps[-1].sentence, "subtracted", "sphere B's radius 0.8")
     step = gjk_steps(explanation)[-1]
@@ -250,14 +250,14 @@ def test_radii_are_taken_off_at_last():
     assert step.upper == pytest.approx(result.distance)
 
 
-def test_radii_of_shapes_in_each_other_are_added():
+def test_radii_of_overlapping_shapes_are_explained():
     steps = gk.viz.explain(gk.signed_distance(gk.Capsule(0.3, 1), gk.Capsule(0.2, 1), None, pose(0.4, 0.0, 0.1))).steps
     assert_names(steps[-1].sentence, "apart by 0.4", "subtracted", "capsule A's radius 0.3", "capsule B's radius 0.2")
     steps = gk.viz.explain(gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, pose(0.7, 0.0, 0.1))).steps
     assert_names(steps[-1].sentence, " 0.3", "added", "sphere B's radius 0.5")
 
 
-def test_lengths_have_the_unit_that_is_given():
+def test_lengths_have_the_given_unit():
     explained = gk.viz.explain(text_distance(), unit="mm")
     for step in explained.steps[1:]:
         numbers = re.findall(r"(?<![w\d.])\d+\.\d+(?! mm)(?![\d.])", step.sentence + step.bounds)
@@ -265,23 +265,23 @@ def test_lengths_have_the_unit_that_is_given():
     assert explained.steps[-1].title.endswith(" 1.71791 mm")
 
 
-def test_rounding_is_said_to_be_rounding():
-    rng, said = np.random.default_rng(5), 0
+def test_rounding_errors_are_named_as_rounding():
+    rng, count = np.random.default_rng(5), 0
     cone, capsule = gk.Cone(0.8, 1.5), gk.Capsule(0.3, 1)
     places = [pose(*rng.normal(size=3) * 1.6, rng.normal(size=3)) for _ in range(20)]
     touching = [gk.signed_distance(prism(A), prism(B + move), trace=True) for move in ((1.5, 0), (4, 2))]
     for result in [gk.signed_distance(capsule, cone, None, place, trace=True) for place in places] + touching:
         for step in gk.viz.explain(result).steps:
-            told = f"{step.title}. {step.sentence} {step.bounds}"
-            assert not re.search(r"e-1[2-9]|only 0|-0(?![.\d])", told)
-            said += f"({sentences.ROUNDING})" in told
-    assert said > 10
+            message = f"{step.title}. {step.sentence} {step.bounds}"
+            assert not re.search(r"e-1[2-9]|only 0|-0(?![.\d])", message)
+            count += f"({messages.ROUNDING})" in message
+    assert count > 10
     tiny = gk.viz.explain(gk.signed_distance(gk.Point((0, 0, 0)), gk.Point((1, 0, 0)), None, pose(-1 + 2**-50, 0, 0)))
-    assert "8.88" in tiny.steps[-1].sentence  # proven, and not of rounding
-    assert sentences.ROUNDING not in str(tiny)
+    assert "8.88" in tiny.steps[-1].sentence  # proven, so not a rounding error
+    assert messages.ROUNDING not in str(tiny)
 
 
-def test_distance_never_goes_below_zero():
+def test_distance_bounds_are_not_negative():
     steps = gk.viz.explain(gk.distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, pose(1.2, 0.1, 0), trace=True)).steps[
         1:
     ]
@@ -290,13 +290,13 @@ def test_distance_never_goes_below_zero():
 
 
 @pytest.mark.parametrize("move", [(1.5, 0), (4, 2)])
-def test_touching_is_called_touching(move):
+def test_touching_pair_is_reported_as_touching(move):
     steps = gk.viz.explain(gk.signed_distance(prism(A), prism(B + move), trace=True)).steps
     assert "touch" in steps[-2].sentence
     assert steps[-1].title == "Result: touching"
 
 
-def test_what_cannot_be_explained_says_why():
+def test_unsupported_explanations_raise():
     box = gk.Box((1, 1, 1))
     with pytest.raises(TypeError, match=r"\b2\b.*result\[0\]"):
         gk.viz.explain(gk.signed_distance(box, box, None, np.stack([pose(3, 0, 0)] * 2)))
@@ -318,15 +318,15 @@ def test_what_cannot_be_explained_says_why():
 
 
 def hued(pixels, color, within=10):
-    """Return which pixels are vivid and of about the hue of a colour."""
+    """Return the mask of the vivid pixels whose hue is close to that of a colour."""
     want = np.asarray(Image.new("RGB", (1, 1), color).convert("HSV")).astype(int)[0, 0, 0]
-    found = np.asarray(Image.fromarray(pixels).convert("HSV")).astype(int)
-    away = np.abs(found[..., 0] - want)
-    return (found[..., 1] > 90) & (np.minimum(away, 256 - away) < within)
+    hsv = np.asarray(Image.fromarray(pixels).convert("HSV")).astype(int)
+    away = np.abs(hsv[..., 0] - want)
+    return (hsv[..., 1] > 90) & (np.minimum(away, 256 - away) < within)
 
 
 @pytest.mark.full
-def test_the_animation_has_a_frame_a_step_and_takes_at_most_20_seconds(tmp_path):
+def test_animation_has_one_frame_per_step(tmp_path):
     explanation = gk.viz.explain(text_overlap(), **ABOVE)
     path = explanation.save(tmp_path / "overlap.gif")
     with Image.open(path) as film:
@@ -338,13 +338,13 @@ def test_the_animation_has_a_frame_a_step_and_takes_at_most_20_seconds(tmp_path)
             times.append(film.info["duration"] / 1000)
     assert frames[0].shape[1] == 1000
     words = [len(step.sentence.split()) for step in explanation.steps]
-    assert 19 < sum(times) <= 20  # the page is there to be read at leisure
+    assert 19 < sum(times) <= 20  # the animation has a limit; the page leaves more time to read
     needs = [1.5 + count / 4 for count in words]
     needs[-1] += 2
     np.testing.assert_allclose(np.divide(times, sum(times)), np.divide(needs, sum(needs)), atol=2e-3)
     slow = explanation.save(tmp_path / "slow.gif", most=3, seconds=9)
     with Image.open(slow) as film:
-        assert film.info["duration"] == 9000  # who asks for more gets it
+        assert film.info["duration"] == 9000  # an explicit duration may be longer
     assert path.stat().st_size < 1_500_000
     for frame, step in zip(frames, explanation.steps, strict=True):
         left, right = frame[:390, :490], frame[:390, 510:]
@@ -355,7 +355,7 @@ def test_the_animation_has_a_frame_a_step_and_takes_at_most_20_seconds(tmp_path)
 
 
 @pytest.mark.full
-def test_the_picture_has_a_panel_a_step_in_two_columns_and_nothing_is_cut_off(tmp_path):
+def test_picture_has_one_panel_per_step_in_two_columns(tmp_path):
     explanation = gk.viz.explain(text_distance(), **ABOVE)
     image = np.asarray(Image.open(explanation.save(tmp_path / "distance.png")).convert("RGB")).astype(int)
     assert image.shape[1] == 1000
@@ -379,7 +379,7 @@ def test_the_picture_has_a_panel_a_step_in_two_columns_and_nothing_is_cut_off(tm
 
 
 @pytest.mark.full
-def test_names_stand_beside_their_points_inside_the_view_and_off_each_other():
+def test_labels_are_near_points_and_do_not_overlap():
     from gjk3d.viz.explanation.stage import Stage
 
     explained = gk.viz.explain(text_overlap(), **ABOVE)
@@ -400,17 +400,17 @@ def test_names_stand_beside_their_points_inside_the_view_and_off_each_other():
             assert (low + size <= renderer.GetSize()).all()
     stage.plotter.close()
     assert {text for text, _, _ in boxes} >= {"origin", "w1", "w4", "w5", "w6"}
-    for (one, low, high), (two, bottom, top) in combinations(boxes, 2):
-        assert (high <= bottom).any() or (top <= low).any(), (one, two)
+    for (text_a, low, high), (text_b, bottom, top) in combinations(boxes, 2):
+        assert (high <= bottom).any() or (top <= low).any(), (text_a, text_b)
 
 
 @pytest.mark.full
-def test_bounds_that_are_one_number_are_one_line_and_ticks_differ():
+def test_equal_bounds_draw_one_line_and_distinct_ticks():
     explained = viz.explain(gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(2.9, 0.4, 0.3)))
     low, high = limits(explained.steps)
     bounds = [v for step in explained.steps for v in (step.lower, step.upper) if np.isfinite(v)]
     assert np.ptp(bounds) < 1e-12
-    assert high - low > 0.5  # not the rounding of one number
+    assert high - low > 0.5  # more than the rounding error of a number
     assert low < min(bounds) <= max(bounds) < high
     near = [step._replace(lower=1.0, upper=1.0 + 2e-5 * k) for k, step in enumerate(explained.steps)]
     tiny = [step._replace(lower=1e-9, upper=1e-9 * (1.0 + k)) for k, step in enumerate(explained.steps)]
@@ -427,22 +427,22 @@ def test_bounds_that_are_one_number_are_one_line_and_ticks_differ():
 
 
 @pytest.mark.full
-def test_one_window_draws_all_frames_of_an_animation(monkeypatch, tmp_path):
+def test_animation_uses_one_window(monkeypatch, tmp_path):
     from gjk3d.viz.explanation import stage
 
     stages, make = [], stage.Stage
     monkeypatch.setattr(stage, "Stage", lambda *given: stages.append(make(*given)) or stages[-1])
-    viz.explain(apart()).save(tmp_path / "steps.gif")
+    viz.explain(separated()).save(tmp_path / "steps.gif")
     assert len(stages) == 1
 
 
-def test_a_lesson_of_an_unknown_topic_is_an_error_with_the_known_ones(tmp_path):
+def test_unknown_lesson_topic_raises(tmp_path):
     with pytest.raises(ValueError, match=r"topic 'set' is unknown.*sat"):
         gk.viz.lesson(tmp_path / "set.html", "set")
     assert not (tmp_path / "set.html").exists()
 
 
-def test_polytopes_of_the_lesson_on_axes_have_their_normals_and_edges():
+def test_lesson_polytopes_have_normals_and_edges():
     for name, shape in lessons.polytopes().items():
         data = lessons.polytope_data(shape)
         points, normals, edges = (np.array(data[field]) for field in ("points", "normals", "edges"))

@@ -1,10 +1,10 @@
-"""Pictures of many values: slices of signed distances, distances of points, depth images, swept volumes, crossings."""
+"""Pictures of fields: slices of signed distances, distances of points, depth images, swept volumes, intersections."""
 
 import numpy as np
 import pytest
 import trimesh
-from answers import pose
-from words import assert_names
+from example_results import pose
+from message_checks import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
@@ -22,7 +22,7 @@ def field_of(drawing):
 
 
 @pytest.mark.parametrize(("plane", "axis"), [("xy", 2), ("xz", 1), ("yz", 0)])
-def test_a_slice_has_the_colour_of_the_distance_at_each_point(plane, axis):
+def test_slice_has_color_of_signed_distance(plane, axis):
     place = pose(3, 1, -2)
     drawing = drawing_of(BALL, Style(pose=place), slice=plane)
     item = field_of(drawing)
@@ -30,12 +30,12 @@ def test_a_slice_has_the_colour_of_the_distance_at_each_point(plane, axis):
     distances = np.linalg.norm(item.vertices - place[:3, 3], axis=1) - 1.0
     assert np.abs(item.colors.astype(int) - signed_colors(distances).astype(int)).max() <= 1
     assert 1.2 < np.abs(item.vertices - place[:3, 3]).max() < 1.4
-    surface = [each for each in drawing.items if each.look == LINES and each.width == 4.0]
+    surface = [part for part in drawing.items if part.look == LINES and part.width == 4.0]
     np.testing.assert_allclose(np.linalg.norm(surface[0].vertices - place[:3, 3], axis=1), 1.0, atol=2e-3)
     assert [text.split(",")[0] for text, _ in drawing.keys] == ["inside", "outside", drawing.keys[2][0]]
 
 
-def test_a_slice_goes_through_a_point_across_a_normal():
+def test_slice_passes_through_point_with_normal():
     item = field_of(drawing_of(gk.Box((1, 2, 3)), slice=((0, 0, 1), (1, 0, 1))))
     np.testing.assert_allclose((item.vertices - (0, 0, 1)) @ (1, 0, 1), 0.0, atol=1e-12)
     with pytest.raises(gk.errors.ShapeError, match=r"slice is 'zz', expected one of 'xy'"):
@@ -44,12 +44,12 @@ def test_a_slice_goes_through_a_point_across_a_normal():
         drawing_of(BALL, slice=5)
 
 
-def test_signed_distances_are_white_on_the_surface_and_full_at_the_ends():
+def test_signed_colors_are_white_at_zero():
     colors = signed_colors(np.array([-2.0, 0.0, 5.0, np.inf]))
     assert colors[:3].tolist() == [[213, 94, 0], [255, 255, 255], [0, 114, 178]]
 
 
-def test_points_are_where_their_distances_were_computed(rng):
+def test_distance_points_are_drawn_at_their_positions(rng):
     points = rng.uniform(-2, 2, (50, 3))
     drawing = drawing_of(BALL.signed_distances(points), of=BALL)
     (dots,) = [item for item in drawing.items if item.look == DOTS]
@@ -65,28 +65,28 @@ def rays(rows=6, columns=8):
     return gk.raycast(BALL, (0, -4, 0), directions)
 
 
-def test_a_depth_image_has_a_pixel_for_each_ray():
+def test_depth_image_has_one_pixel_per_ray():
     hits = rays()
     drawing = drawing_of(hits, of=BALL, image=(6, 8))
     item = field_of(drawing)
     assert len(item.vertices) == 48
-    np.testing.assert_allclose(item.vertices[:, 1], item.vertices[0, 1])  # a plane across the view
+    np.testing.assert_allclose(item.vertices[:, 1], item.vertices[0, 1])  # a plane perpendicular to the view
     assert (item.colors[~hits.hit] == (224, 228, 232)).all()
     nearest = np.argmin(hits.distance)
     assert item.colors[nearest].tolist() == [253, 231, 37]
-    (dots,) = [each for each in drawing.items if each.look == DOTS]
+    (dots,) = [part for part in drawing.items if part.look == DOTS]
     np.testing.assert_allclose(dots.vertices, hits.point[hits.hit])
     with pytest.raises(gk.errors.ShapeError, match=r"image is \(6, 9\).*48 rays, expected 54 rays"):
         drawing_of(hits, image=(6, 9))
 
 
-def test_a_swept_volume_is_one_surface_for_each_link():
+def test_swept_volume_has_one_surface_per_link():
     checker = gk.robot.Checker(gk.robot.Robot.example(), {"ball": (gk.Sphere(0.1), pose(1, 1, 0))})
     swept = checker.swept(gk.robot.Trajectory([[0.0, 0.0], [0.8, 0.0]], times=[0.0, 1.0]), excess=0.05)
     drawing = drawing_of(swept, of=checker)
     assert [item.name for item in drawing.items] == ["ball", "post", "beam", "hand"]
     for name, box in swept.boxes().items():
-        (item,) = [each for each in drawing.items if each.name == name]
+        (item,) = [part for part in drawing.items if part.name == name]
         low, high = item.vertices.min(axis=0), item.vertices.max(axis=0)
         assert (low >= box[0] - 1e-6).all()
         assert (high <= box[1] + 1e-6).all()
@@ -94,12 +94,12 @@ def test_a_swept_volume_is_one_surface_for_each_link():
     assert_names(drawing.words[0], "3 links", f"{len(swept.pieces)} pieces", "excess")
 
 
-def test_faces_that_intersect_are_marked_with_the_curve():
+def test_intersecting_faces_and_curve_are_marked():
     ball, bar = trimesh.creation.icosphere(radius=1.0), trimesh.creation.box((0.5, 0.5, 3))
-    both = gk.Mesh(np.vstack([ball.vertices, bar.vertices]), np.vstack([ball.faces, bar.faces + len(ball.vertices)]))
-    drawing = drawing_of(both, self_intersections=True)
+    joined = gk.Mesh(np.vstack([ball.vertices, bar.vertices]), np.vstack([ball.faces, bar.faces + len(ball.vertices)]))
+    drawing = drawing_of(joined, self_intersections=True)
     (marked,) = [item for item in drawing.items if item.look == PART]
-    assert len(marked.faces) == len(np.unique(both.self_intersections()))
+    assert len(marked.faces) == len(np.unique(joined.self_intersections()))
     assert marked.color == SEPARATION
     (curve,) = [item for item in drawing.items if item.look == LINES]
     assert np.abs(np.abs(curve.vertices[:, :2]).max(axis=1) - 0.25).max() < 1e-9  # on the sides of the bar
@@ -110,7 +110,7 @@ def test_faces_that_intersect_are_marked_with_the_curve():
         drawing_of(BALL, self_intersections=True)
 
 
-def test_two_triangles_cross_in_a_segment():
+def test_two_triangles_intersect_in_a_segment():
     flat = np.array([[[0, 0, 0], [4, 0, 0], [0, 4, 0]]], dtype=float)
     upright = np.array([[[1, 1, -1], [1, 1, 1], [9, 1, 0]]], dtype=float)
     (segment,) = crossings(flat, upright)
@@ -119,7 +119,7 @@ def test_two_triangles_cross_in_a_segment():
 
 
 @pytest.mark.parametrize("name", ["slice", "image", "points"])
-def test_pages_have_the_colours(tmp_path, name):
+def test_pages_contain_the_colors(tmp_path, name):
     made = {
         "slice": lambda path: viz.show(BALL, slice="xz", path=path),
         "image": lambda path: viz.show(rays(), image=(6, 8), path=path),

@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import trimesh
-from answers import SHAPES, apart, deep, pose
+from example_results import SHAPES, overlapping, pose, separated
+from message_checks import read
 from PIL import Image
-from words import read
 
 import gjk3d as gk
 from gjk3d import webpage
@@ -23,13 +23,13 @@ from gjk3d.viz.drawing import Style, camera_of, lay_out
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.page import write_html
 from gjk3d.webpage import template, three_js
-from tests.viz import sentences
+from tests.viz import messages
 
 EVIL = "<script>alert(1)</script>"
 
 
 class Page(HTMLParser):
-    """The elements of a page: tags with attributes, text by tag."""
+    """Parsed elements of a page: tags with attributes, scripts, table cells and text."""
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
@@ -69,8 +69,8 @@ def array(text, kind, columns=3):
     return np.frombuffer(base64.b64decode(text), kind).reshape(-1, columns)
 
 
-def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
-    parsed = Page(write_html(tmp_path / "a.html", apart()))
+def test_page_is_self_contained(tmp_path):
+    parsed = Page(write_html(tmp_path / "a.html", separated()))
     for tag, attributes in parsed.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "video", "audio")
         for name in ("src", "href", "action", "srcset", "data", "style"):
@@ -80,8 +80,8 @@ def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
     assert "@import" not in template("gjk3d.viz", "picture.css") + template("gjk3d", "page.css")
 
 
-def test_the_policy_allows_these_scripts_only(tmp_path):
-    parsed = Page(write_html(tmp_path / "a.html", apart()))
+def test_policy_allows_only_the_page_scripts(tmp_path):
+    parsed = Page(write_html(tmp_path / "a.html", separated()))
     policy = next(a["content"] for t, a in parsed.tags if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
@@ -94,14 +94,14 @@ def test_the_policy_allows_these_scripts_only(tmp_path):
     assert len(rules["script-src"].split()) == 2
 
 
-def test_names_and_notes_do_no_harm(tmp_path):
+def test_names_and_notes_are_escaped(tmp_path):
     path = tmp_path / "evil.html"
-    parsed = Page(write_html(path, apart(), names=(EVIL, "\"&'@scene@"), notes=(f"</p>{EVIL}",), unit="<b>mm</b>"))
+    parsed = Page(write_html(path, separated(), names=(EVIL, "\"&'@scene@"), notes=(f"</p>{EVIL}",), unit="<b>mm</b>"))
     assert len(parsed.scripts) == 3
     assert EVIL not in parsed.source
-    assert parsed.text.count(EVIL) == 3  # as words: title, name, note
+    assert parsed.text.count(EVIL) == 3  # as text: title, name, note
     assert "\"&'@scene@" in parsed.text
-    assert "b" not in [tag for tag, a in parsed.tags if a == {} and tag == "b"][2:]  # only our own two
+    assert "b" not in [tag for tag, a in parsed.tags if a == {} and tag == "b"][2:]  # only the two of the template
     assert not re.search(r"alert\(1\)", "".join(parsed.scripts))
 
 
@@ -112,8 +112,8 @@ def test_json_cannot_end_its_element():
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
-def test_the_scene_holds_the_bodies_where_they_are(tmp_path, size):
-    result = apart(size)
+def test_scene_contains_bodies_at_their_poses(tmp_path, size):
+    result = separated(size)
     layout, scene = lay_out(result), Page(write_html(tmp_path / "a.html", result)).scene
     for i, body in enumerate(layout.bodies):
         (item,) = [x for x in scene["items"] if x["layer"] == "hulls" and x["moves"] == bool(i)]
@@ -121,16 +121,16 @@ def test_the_scene_holds_the_bodies_where_they_are(tmp_path, size):
         assert array(item["indices"], "<u2").shape == body.faces.shape
         np.testing.assert_allclose(points.min(axis=0), body.vertices.min(axis=0), atol=1e-6 * layout.radius)
         np.testing.assert_allclose(points.max(axis=0), body.vertices.max(axis=0), atol=1e-6 * layout.radius)
-    told = scene["apart"] | {"eye": scene["eye"]}
+    values = scene["apart"] | {"eye": scene["eye"]}
     eye = camera_of(draw_distance(result, Style())).eye
     for key, point in (("a", result.point_a), ("b", result.point_b), ("eye", eye)):
-        np.testing.assert_allclose(np.array(told[key]) * layout.radius + layout.center, point, atol=1e-9 * size)
+        np.testing.assert_allclose(np.array(values[key]) * layout.radius + layout.center, point, atol=1e-9 * size)
     np.testing.assert_allclose(np.array(scene["slide"]) * layout.radius, -result.distance * result.normal)
-    np.testing.assert_allclose(told["normal"], result.normal)
+    np.testing.assert_allclose(values["normal"], result.normal)
 
 
-def test_the_table_has_every_number_and_the_unit(tmp_path):
-    result = deep()
+def test_table_contains_all_numbers_and_the_unit(tmp_path):
+    result = overlapping()
     parsed = Page(write_html(tmp_path / "a.html", result, names=("crank.stl", "rod.stl"), unit="mm"))
     rows = parsed.rows
     assert rows["Status"] == "overlapping"
@@ -138,11 +138,11 @@ def test_the_table_has_every_number_and_the_unit(tmp_path):
     low, high = read(rows["Depth"].removesuffix(" mm"), 9)
     assert low <= -result.upper <= -result.lower <= high
     assert rows["Depth"].endswith(" mm")
-    assert (float(rows[sentences.LOWER]), float(rows[sentences.UPPER])) == (-result.upper, -result.lower)
+    assert (float(rows[messages.LOWER]), float(rows[messages.UPPER])) == (-result.upper, -result.lower)
     for label, vector in (("Point on A", result.point_a), ("Point on B", result.point_b), ("Normal", result.normal)):
         numbers = [float(x) for x in re.findall(r"[-\d.e]+", rows[label].split(")")[0])]
         np.testing.assert_allclose(numbers, vector, atol=1e-8)
-    assert f"length {result.depth:.9g} mm" in rows[sentences.TO_PART]
+    assert f"length {result.depth:.9g} mm" in rows[messages.TO_PART]
     assert "crank.stl" in parsed.text
     assert "overlapping by" in parsed.text
 
@@ -150,13 +150,13 @@ def test_the_table_has_every_number_and_the_unit(tmp_path):
 @pytest.mark.parametrize(
     ("result", "headline", "row"),
     [
-        (apart(), "Apart by 1", "To touch"),
+        (separated(), "Apart by 1", "To touch"),
         (gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(1, 0, 0)), "Touching", "Status"),
         (gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(9, 0, 0), max_distance=2), "Apart by 7", "Status"),
         (gk.distance(gk.Sphere(1), gk.Sphere(1), None, pose(0.5, 0, 0)), "Overlapping", "Status"),
     ],
 )
-def test_every_status_has_its_words(tmp_path, result, headline, row):
+def test_every_status_has_its_headline(tmp_path, result, headline, row):
     parsed = Page(write_html(tmp_path / "a.html", result))
     assert headline in parsed.text
     assert row in parsed.rows
@@ -167,40 +167,40 @@ def test_every_shape_has_a_page(tmp_path, name):
     result = gk.signed_distance(SHAPES[name], gk.Box((0.5, 0.5, 0.5)), None, pose(2.5, 0.4, 0.3))
     scene = Page(write_html(tmp_path / "a.html", result)).scene
     (item,) = [x for x in scene["items"] if x["layer"] == "hulls" and not x["moves"]]
-    assert "indices" in item  # a point and a segment are as thick as can be seen
+    assert "indices" in item  # a point and a segment are drawn with a visible thickness
     assert item["framed"] == (name != "halfspace")
 
 
-def test_models_go_in_unless_they_are_their_hulls_or_too_large(tmp_path, monkeypatch):
+def test_models_are_included_unless_convex_or_too_large(tmp_path, monkeypatch):
     vertices, faces = gk.Box((1, 1, 1)).surface()
-    whole, broken = gk.Mesh(vertices, faces), gk.Mesh(vertices, faces[1:])
-    result = gk.signed_distance(broken.hull(), whole.hull(), None, pose(2, 0, 0))
-    parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, whole)))
+    convex, broken = gk.Mesh(vertices, faces), gk.Mesh(vertices, faces[1:])
+    result = gk.signed_distance(broken.hull(), convex.hull(), None, pose(2, 0, 0))
+    parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, convex)))
     assert [x["moves"] for x in parsed.scene["items"] if x["layer"] == "models"] == [False]
-    assert sentences.HULLS in parsed.text
+    assert messages.HULLS in parsed.text
     monkeypatch.setattr(page, "MAX_TRIANGLES", 5)
     parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, None)))
     assert not [x for x in parsed.scene["items"] if x["layer"] == "models"]
-    assert sentences.HULL_ALONE.format("A", 11) in parsed.text
+    assert messages.HULL_ALONE.format("A", 11) in parsed.text
 
 
-def test_the_same_answer_gives_the_same_bytes(tmp_path):
-    one, two = (write_html(tmp_path / name, deep()).read_bytes() for name in ("a.html", "b.html"))
-    assert one == two
-    assert len(one) < 2_000_000
+def test_same_result_gives_same_bytes(tmp_path):
+    first, second = (write_html(tmp_path / name, overlapping()).read_bytes() for name in ("a.html", "b.html"))
+    assert first == second
+    assert len(first) < 2_000_000
 
 
-def test_a_stack_is_refused_kindly(tmp_path):
+def test_stack_of_results_raises(tmp_path):
     stack = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, np.stack([pose(3, 0, 0)] * 2))
     with pytest.raises(TypeError, match=r"\b2\b.*result\[0\]"):
         write_html(tmp_path / "a.html", stack)
 
 
-def test_a_trimesh_without_its_viewer_is_named(tmp_path, monkeypatch):
+def test_trimesh_without_viewer_raises(tmp_path, monkeypatch):
     three_js.cache_clear()
     monkeypatch.setattr("trimesh.util.decompress", lambda *a, **k: {"viewer.html.template": io.BytesIO(b"<html>")})
     with pytest.raises(RuntimeError, match=r"trimesh.*three\.js.*pip install -U trimesh"):
-        write_html(tmp_path / "a.html", apart())
+        write_html(tmp_path / "a.html", separated())
 
 
 @pytest.mark.full
@@ -213,20 +213,22 @@ def test_writing_a_page_loads_no_pyvista(tmp_path):
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
-def test_a_page_of_a_distance_has_the_background_and_the_colours_of_its_picture(tmp_path):
+def test_distance_page_has_background_and_colors(tmp_path):
     path = tmp_path / "a.html"
-    parsed = Page(gk.viz.show(apart(), path=path, background="#102040", colors=("#ff0000", "#0000ff"), title="a\nb"))
+    parsed = Page(
+        gk.viz.show(separated(), path=path, background="#102040", colors=("#ff0000", "#0000ff"), title="a\nb")
+    )
     assert parsed.scene["background"] == "#102040"
     assert "#202124" not in {item["color"] for item in parsed.scene["items"]}
     colors = {item["name"]: item["color"] for item in parsed.scene["items"]}
     assert (colors["A"], colors["B"]) == ("#ff0000", "#0000ff")
     assert [item["name"] for item in parsed.scene["items"] if item["moves"]] == ["B", "point_b"]
     assert '<p class="note">a</p>\n<p class="note">b</p>' in parsed.source
-    clear = Page(gk.viz.show(apart(), path=path, transparent_background=True))
+    clear = Page(gk.viz.show(separated(), path=path, transparent_background=True))
     assert clear.scene["background"] == "transparent"
 
 
-def test_the_slider_of_two_meshes_ends_with_bounds_that_gjk3d_proves(tmp_path):
+def test_mesh_slider_ends_with_proven_bounds(tmp_path):
     ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
     result = gk.signed_distance(ring, ring, None, pose(0.5, 0, 0))
     assert not result.tight
@@ -236,13 +238,13 @@ def test_the_slider_of_two_meshes_ends_with_bounds_that_gjk3d_proves(tmp_path):
     readings = Page(write_html(tmp_path / "a.html", result)).scene["readings"]
     head, status, rows = readings[-1]
     assert (head, status) == (headline(proven), "separated")
-    assert 0.0 <= float(dict(rows)[sentences.LOWER]) <= proven.lower <= proven.upper
+    assert 0.0 <= float(dict(rows)[messages.LOWER]) <= proven.lower <= proven.upper
     for _, status, rows in readings[:-1]:
-        assert status != "overlapping" or float(dict(rows)[sentences.LOWER]) >= 0.0  # of the depth
+        assert status != "overlapping" or float(dict(rows)[messages.LOWER]) >= 0.0  # a bound of the depth
 
 
-def test_the_slider_has_the_result_at_each_position(tmp_path):
-    for result in (apart(), deep()):
+def test_slider_has_the_result_at_each_position(tmp_path):
+    for result in (separated(), overlapping()):
         readings = Page(write_html(tmp_path / "a.html", result, unit="mm")).scene["readings"]
         assert len(readings) == 41
         for share, (head, status, rows) in zip((0.0, 0.5, 1.0), readings[::20], strict=True):
@@ -251,21 +253,21 @@ def test_the_slider_has_the_result_at_each_position(tmp_path):
             expected = gk.signed_distance(result.shape_a, result.shape_b, result.pose_a, moved)
             assert (head, status) == (headline(expected, "mm"), expected.status.name.lower())
             rows = dict(rows)
-            lower, upper = float(rows[sentences.LOWER]), float(rows[sentences.UPPER])
+            lower, upper = float(rows[messages.LOWER]), float(rows[messages.UPPER])
             assert lower <= abs(expected.distance) + 1e-12
             assert upper >= abs(expected.distance) - 1e-12
             numbers = [float(x) for x in re.findall(r"[-\d.e]+", rows["Point on B"])]
             np.testing.assert_allclose(numbers, result.point_b - share * result.distance * result.normal, atol=1e-8)
 
 
-def test_a_page_has_the_background_of_its_picture(tmp_path):
+def test_drawing_page_has_background(tmp_path):
     scene = Page(gk.viz.show(gk.Sphere(1), path=tmp_path / "a.html", background="#102030")).scene
     assert scene["background"] == "#102030"
     assert Page(gk.viz.show(gk.Sphere(1), path=tmp_path / "a.html")).scene["background"] is None
 
 
 @pytest.mark.parametrize("count", [3, 50])
-def test_a_page_of_a_scene_has_names_and_depths(tmp_path, count):
+def test_scene_page_has_names_and_depths(tmp_path, count):
     scene = gk.Scene()
     for k in range(count):
         scene.add(f"{EVIL}{k}", gk.Box((1, 1, 1)), pose(0.7 if k == 1 else 3.0 * k, 0, 0))
@@ -285,7 +287,7 @@ def test_a_page_of_a_scene_has_names_and_depths(tmp_path, count):
 
 
 def browse(path, tmp_path, *options):
-    """Open a page in headless Chromium with no way to any host; return what it complained of, and what it printed."""
+    """Open a page in headless Chromium without network, and return its console messages and its output."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
@@ -324,8 +326,8 @@ def test_chromium_draws_the_page(tmp_path):
 
 
 @pytest.mark.full
-def test_chromium_reports_drawn_in_dark_and_without_webgl(tmp_path):
-    path = write_html(tmp_path / "page.html", deep())
+def test_chromium_reports_state_in_dark_and_without_webgl(tmp_path):
+    path = write_html(tmp_path / "page.html", overlapping())
     complaints, dom = browse(path, tmp_path, "--dump-dom", "--blink-settings=preferredColorScheme=0")
     assert complaints == []
     assert 'data-state="drawn"' in dom

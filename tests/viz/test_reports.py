@@ -1,8 +1,8 @@
-"""Pictures of clash reports, and the keys that lead through them."""
+"""Pictures of clash reports, and the keys that move between findings."""
 
 import numpy as np
 import pytest
-from answers import pose
+from example_results import pose
 from test_show import GREEN, ORANGE, picture, share
 
 import gjk3d as gk
@@ -10,7 +10,7 @@ from gjk3d import viz
 from gjk3d.viz.drawing import LINES, MODEL
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.paint import camera_of
-from tests.viz import sentences
+from tests.viz import messages
 
 
 def box(*place, size=(1, 1, 1)):
@@ -36,12 +36,12 @@ def press(plotter, key):
 
 
 def words(plotter):
-    """Return the text on the picture, by row."""
+    """Return the rows of text on the picture."""
     return [actor.input for name, actor in plotter.actors.items() if name.startswith("gjk3d line")]
 
 
 @pytest.mark.full
-def test_the_assembly_is_a_ghost_and_the_pair_in_colours(report):
+def test_assembly_is_transparent_and_pair_is_coloured(report):
     drawing = drawing_of(report)
     ghost, a, b = drawing.items[:3]
     assert ghost.look == MODEL
@@ -49,19 +49,19 @@ def test_the_assembly_is_a_ghost_and_the_pair_in_colours(report):
     assert len(ghost.vertices) == sum(len(part.mesh.vertices) for part in report.assembly.parts)
     assert (a.name, b.name) == ("base", "deep")
     np.testing.assert_allclose(b.vertices.mean(axis=0), (-1, 0, 0.6))
-    assert b.opacity > a.opacity  # the small part shows in the large one
-    assert drawing.words == [sentences.FINDING.format(1, 2, "0.4 mm"), "base  –  deep"]
+    assert b.opacity > a.opacity  # the small part is visible inside the large one
+    assert drawing.words == [messages.FINDING.format(1, 2, "0.4 mm"), "base  –  deep"]
     image, plotter = picture(report)
     assert share(image, ORANGE) > 0.02
     assert share(image, GREEN) > 0.02
     plotter.close()
 
 
-def test_what_both_fill_is_drawn_or_the_box_round_it(report, monkeypatch):
+def test_overlap_or_its_box_is_drawn(report, monkeypatch):
     box = [(-1.5, -0.5, 0.1), (-0.5, 0.5, 0.5)]
     drawing = drawing_of(report)
-    (both,) = [item.vertices for item in drawing.items if item.color == dict(drawing.keys)["overlap volume"]]
-    np.testing.assert_allclose([both.min(axis=0), both.max(axis=0)], box, atol=1e-9)
+    (overlap,) = [item.vertices for item in drawing.items if item.color == dict(drawing.keys)["overlap volume"]]
+    np.testing.assert_allclose([overlap.min(axis=0), overlap.max(axis=0)], box, atol=1e-9)
     assert [label.text for label in drawing.labels] == ["depth 0.4 mm"]  # at the arrow
     monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)
     lines = next(item for item in drawing_of(report).items if item.look == LINES).vertices
@@ -69,30 +69,30 @@ def test_what_both_fill_is_drawn_or_the_box_round_it(report, monkeypatch):
 
 
 @pytest.mark.full
-def test_n_and_p_walk_through_the_findings(report):
+def test_keys_n_and_p_move_between_findings(report):
     plotter = viz.plot(report, off_screen=True)
     plotter.show(auto_close=False, interactive=False)
     assert words(plotter)[0].startswith("1 of 2")
     count, place = len(plotter.renderer.actors), plotter.camera.focal_point
     first = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
     press(plotter, "n")
-    assert words(plotter) == [sentences.FINDING.format(2, 2, "0.1 mm"), "base  –  shallow"]
+    assert words(plotter) == [messages.FINDING.format(2, 2, "0.1 mm"), "base  –  shallow"]
     assert plotter.camera.focal_point[0] > place[0] + 0.3
     second = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
     assert np.abs(first - second).mean() > 2.0
-    press(plotter, "n")  # round again
+    press(plotter, "n")  # back to the first finding
     assert words(plotter)[1] == "base  –  deep"
     press(plotter, "p")
     assert words(plotter)[1] == "base  –  shallow"
     press(plotter, "p")
     assert words(plotter)[1] == "base  –  deep"
-    assert len(plotter.renderer.actors) == count  # nothing is left behind
+    assert len(plotter.renderer.actors) == count  # no actors accumulate
     third = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
     assert np.abs(first - third).max() < 3.0
     plotter.close()
 
 
-def test_which_finding_is_chosen(report):
+def test_clash_option_selects_a_finding(report):
     assert drawing_of(report, clash=1).words[1] == "base  –  shallow"
     assert drawing_of(report, clash=-1).words[1] == "base  –  shallow"
     assert drawing_of(report, clash="shallow").words[1] == "base  –  shallow"
@@ -103,10 +103,10 @@ def test_which_finding_is_chosen(report):
         drawing_of(report, clash="bolt")
 
 
-def test_reports_without_findings_and_without_triangles(report):
+def test_reports_without_findings_or_triangles_are_drawn(report):
     free = gk.clash.check(gk.clash.Assembly.of({"a": box(0, 0, 0), "b": box(3, 0, 0)}))
     drawing = drawing_of(free)
-    assert drawing.words == [sentences.NO_CLASHES.format(2)]
+    assert drawing.words == [messages.NO_CLASHES.format(2)]
     np.testing.assert_allclose(drawing.framed.max(axis=0), (3.5, 0.5, 0.5))
     from dataclasses import replace
 
@@ -118,7 +118,7 @@ def test_reports_without_findings_and_without_triangles(report):
 
 
 @pytest.mark.full
-def test_a_finding_is_in_the_middle_and_what_glb_calls_up_is_up(report, tmp_path):
+def test_camera_centers_finding_with_up_axis_of_glb(report, tmp_path):
     import trimesh
 
     solids = {"base": box(0, 0, 0, size=(4, 1, 4)), "pin": box(1.8, 0.5, 1.8, size=(0.2, 1, 0.2))}
@@ -128,18 +128,18 @@ def test_a_finding_is_in_the_middle_and_what_glb_calls_up_is_up(report, tmp_path
     scene.export(tmp_path / "pinned.glb")
     assembly = gk.clash.Assembly.load(tmp_path / "pinned.glb")
     checked = gk.clash.check(assembly)
-    for thing in (assembly, checked):
-        camera = camera_of(drawing_of(thing))
+    for obj in (assembly, checked):
+        camera = camera_of(drawing_of(obj))
         away = (camera.eye - camera.center) / np.linalg.norm(camera.eye - camera.center)
         assert camera.up.tolist() == [0, 1, 0]
         assert 0.2 < away[1] < 0.6  # from a little above
     low, high = np.array(checked.clashes[0].overlap_box)
     np.testing.assert_allclose(camera.center, (low + high) / 2)
     assert away @ (1, 0, 1) > 0.5  # from outside its corner, not through the base
-    assert np.linalg.norm(camera.eye - camera.center) < 12  # the pin is not lost beside the base
+    assert np.linalg.norm(camera.eye - camera.center) < 12  # close enough to see the pin
     image, plotter = picture(checked)
     middle = image[190:290, 270:370]
-    assert share(middle, GREEN) + share(middle, np.array([214, 64, 143])) > 0.05  # of the pin, and what both fill
+    assert share(middle, GREEN) + share(middle, np.array([214, 64, 143])) > 0.05  # the pin and the overlap
     plotter.close()
     turned = camera_of(drawing_of(checked, up="z"))
     assert turned.up.tolist() == [0, 0, 1]

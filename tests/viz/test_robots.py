@@ -1,4 +1,4 @@
-"""Robots in pictures: links where they are, who collides in vermilion, motions from start to hit."""
+"""Pictures and animations of robots: link poses, collision colours, and motions until the first hit."""
 
 import base64
 import itertools
@@ -9,12 +9,12 @@ import types
 import numpy as np
 import pytest
 import trimesh
-from answers import pose
+from example_results import pose
+from message_checks import assert_names
 from PIL import Image
 from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly, make_interp_spline
 from test_page import browse
 from test_show import color_at, picture, pixel_of, share
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
@@ -26,7 +26,7 @@ from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.kinds.robots import along, path_frames
 from gjk3d.viz.motions import play_of_travel
 from gjk3d.viz.page import _pieces
-from tests.viz import sentences
+from tests.viz import messages
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
 
@@ -38,10 +38,10 @@ TEXT = """<robot name="crane">
 <joint name="turn" type="continuous"><parent link="post"/><child link="beam"/><axis xyz="0 0 1"/></joint>
 <joint name="roll" type="continuous"><parent link="beam"/><child link="hand"/><origin xyz="1 0 0"/><axis xyz="1 0 0"/>
 </joint></robot>"""
-#: The ball is met by the hand where the beam has turned by about 0.9 of the way from 0 to a quarter turn.
+#: The hand hits the ball when the beam has turned by about 0.9 of a quarter turn.
 BALL = (gk.Sphere(0.1), pose(0.1, 1.15, 0.0))
 PATH = np.array([[0.0, 0.0], [0.7, 0.5], [np.pi / 2, 1.0]])
-HAND_WITH_BALL = sentences.PAIR.format("hand", "ball")
+HAND_WITH_BALL = messages.PAIR.format("hand", "ball")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def named(drawing, name):
 # --- one configuration ------------------------------------------------------------------------------------------------
 
 
-def test_links_are_where_the_robot_has_them(crane):
+def test_links_have_poses_of_robot(crane):
     q = (0.4, 1.1)
     drawing = drawing_of(crane, q=q)
     poses = crane.link_poses(q)
@@ -74,7 +74,7 @@ def test_links_are_where_the_robot_has_them(crane):
     assert {item.color for item in drawing.items} == set(robots.LINKS)
 
 
-def test_free_configuration_has_the_closest_points(checker):
+def test_free_configuration_shows_closest_points(checker):
     drawing = drawing_of(checker, q=(0.9, 0.0))
     near = checker.clearance((0.9, 0.0))
     assert near.pair == ("hand", "ball")
@@ -84,54 +84,54 @@ def test_free_configuration_has_the_closest_points(checker):
         np.testing.assert_allclose(end.vertices.mean(axis=0), point, atol=1e-9)
     middle = (rod.vertices.max(axis=0) + rod.vertices.min(axis=0)) / 2
     np.testing.assert_allclose(middle, (near.point_a + near.point_b) / 2, atol=1e-9)
-    assert_names(drawing.words[-1], sentences.CLOSEST.format("hand", "ball"), f"{near.distance:.4g} m")
+    assert_names(drawing.words[-1], messages.CLOSEST.format("hand", "ball"), f"{near.distance:.4g} m")
     assert [label.text for label in drawing.labels] == ["hand - ball"]
 
 
-def test_those_that_collide_are_vermilion_and_named(checker):
+def test_colliding_objects_are_vermilion_and_named(checker):
     drawing = drawing_of(checker, q=(np.pi / 2 - 0.1, 0.0))
     assert {item.name for item in drawing.items if item.color == robots.HIT and item.name} == {"hand", "ball"}
-    assert drawing.words[-1].startswith(sentences.COLLISION.format(HAND_WITH_BALL, ""))
+    assert drawing.words[-1].startswith(messages.COLLISION.format(HAND_WITH_BALL, ""))
     free = drawing_of(checker, q=(0.0, 0.0))
     assert {item.name for item in free.items if item.color == robots.HIT} == set()
 
 
-def test_of_many_pairs_as_many_are_told_as_fit():
+def test_caption_lists_as_many_pairs_as_fit():
     ends = (np.zeros(3), np.ones(3))
     pairs = tuple((f"link_number_{k}", "a wall") for k in range(5))
     words = robots.words_for(robots.State(pairs, -0.25, -0.25, -0.25, pairs[0], ends))
-    told = sentences.AND_PAIRS.format(sentences.PAIR.format("link_number_0", "a wall"), 4)
-    assert words == sentences.COLLISION.format(told, "0.25 m")
+    expected = messages.AND_PAIRS.format(messages.PAIR.format("link_number_0", "a wall"), 4)
+    assert words == messages.COLLISION.format(expected, "0.25 m")
     long = (("x" * 60, "y"), ("a", "b"))
     words = robots.words_for(robots.State(long, -0.25, -0.25, -0.25, long[0], ends))
-    told = sentences.AND_A_PAIR.format(sentences.PAIR.format("x" * 60, "y"))
-    assert words == sentences.COLLISION.format(told, "0.25 m")
+    expected = messages.AND_A_PAIR.format(messages.PAIR.format("x" * 60, "y"))
+    assert words == messages.COLLISION.format(expected, "0.25 m")
     short = tuple((f"l{k}", "w") for k in range(4))
     words = robots.words_for(robots.State(short, -1.0, -1.0, -1.0, short[0], ends))
-    told = ", ".join(sentences.PAIR.format(*pair) for pair in short)
-    assert words == sentences.COLLISION.format(told, "1 m")
+    expected = ", ".join(messages.PAIR.format(*pair) for pair in short)
+    assert words == messages.COLLISION.format(expected, "1 m")
 
 
-def test_too_close_is_not_called_a_collision(checker):
+def test_pair_within_margin_is_not_a_collision(checker):
     checker.margin = 0.05
     (q,) = [q for q in np.linspace((1.0, 0), (1.4, 0), 400) if 0.01 < checker.clearance(q).distance < 0.012][:1]
     drawing = drawing_of(checker, q=q)
-    assert drawing.words[-1].startswith(sentences.TOO_CLOSE.format(HAND_WITH_BALL, 0.01))
+    assert drawing.words[-1].startswith(messages.TOO_CLOSE.format(HAND_WITH_BALL, 0.01))
 
 
 @pytest.mark.full
-def test_pixels_of_a_hit(checker):
+def test_colliding_link_has_vermilion_pixels(checker):
     for q, color in (((0.0, 0.0), BLUE), ((np.pi / 2 - 0.1, 0.0), VERMILION)):
         image, plotter = picture(checker, q=q, labels=False)
         # the upper face of the hand, clear of the marks
         hand = checker.robot.link_poses(q)[2]
-        found = color_at(image, plotter, (hand @ (0.03, -0.08, 0.15, 1))[:3])
-        cosine = found @ color / np.linalg.norm(found) / np.linalg.norm(color)
-        assert cosine > 0.97, (q, found)
+        pixel = color_at(image, plotter, (hand @ (0.03, -0.08, 0.15, 1))[:3])
+        cosine = pixel @ color / np.linalg.norm(pixel) / np.linalg.norm(color)
+        assert cosine > 0.97, (q, pixel)
         plotter.close()
 
 
-def test_several_configurations_are_ghosts_and_the_last_is_solid(checker):
+def test_only_last_of_several_configurations_is_opaque(checker):
     q = np.linspace((0.0, 0.0), (np.pi / 2 - 0.1, 0.0), 30)
     drawing = drawing_of(checker, q=q)
     hands = named(drawing, "hand")
@@ -152,7 +152,7 @@ def test_attached_objects_move_with_their_link(checker):
     np.testing.assert_allclose(load.vertices.mean(axis=0), (1.3 * np.cos(0.8), 1.3 * np.sin(0.8), 0), atol=1e-12)
 
 
-def test_a_hall_around_the_robot_is_out_of_focus(crane):
+def test_focus_ignores_large_surroundings(crane):
     near, far = ({"wall": (gk.Box((size, 1, size)), pose(0, size / 2, 0))} for size in (1, 100))
     assert robots.draw_robot(gk.robot.Checker(crane, near), Style()).focus is None
     _, radius = robots.draw_robot(gk.robot.Checker(crane, far), Style()).focus
@@ -160,7 +160,7 @@ def test_a_hall_around_the_robot_is_out_of_focus(crane):
 
 
 @pytest.mark.full
-def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
+def test_robot_fills_picture_in_large_surroundings(crane):
     hall = gk.robot.Checker(crane, {"wall": (gk.Box((100, 1, 100)), pose(0, 50, 0))})
     image, plotter = picture(hall, q=(0.0, 0.0))
     assert share(image, BLUE) > 0.02
@@ -177,35 +177,35 @@ def travel(checker, path, moving=None, certify=False, resolution=0.05, frames=60
     return robots.travel(checker, way, -1 if link is None else checker.robot.link_number(link))
 
 
-def test_travel_goes_evenly_to_where_it_hits(checker):
-    there = travel(checker, PATH, resolution=0.001, frames=25)
-    found = checker.path_free(PATH, resolution=0.001)
-    assert found.edge == 1
-    assert there.way.where[-1] == sentences.ON_EDGE.format(2, 2, 2, 3)
-    np.testing.assert_allclose(there.way.q[0], PATH[0], atol=1e-12)
-    np.testing.assert_allclose(there.way.q[-1], found.configuration, atol=1e-12)
-    steps = np.abs(np.diff(there.way.q, axis=0)).max(axis=1)
-    # evenly by the joint that moves most, but for the step round the corner
-    assert np.ptp(np.delete(steps, there.way.where.index(there.way.where[-1]) - 1)) < 1e-9
-    assert there.way.where == sorted(there.way.where)
-    assert [bool(state.pairs) for state in there.states] == [False] * 24 + [True]
-    assert there.states[-1].hit == {"hand", "ball"}
-    np.testing.assert_allclose(there.trace, there.poses[:, 2, :3, 3])
-    assert there.way.verdict == sentences.COLLISION_ON.format(2, 2, HAND_WITH_BALL)
+def test_travel_moves_evenly_until_hit(checker):
+    result = travel(checker, PATH, resolution=0.001, frames=25)
+    expected = checker.path_free(PATH, resolution=0.001)
+    assert expected.edge == 1
+    assert result.way.where[-1] == messages.ON_EDGE.format(2, 2, 2, 3)
+    np.testing.assert_allclose(result.way.q[0], PATH[0], atol=1e-12)
+    np.testing.assert_allclose(result.way.q[-1], expected.configuration, atol=1e-12)
+    steps = np.abs(np.diff(result.way.q, axis=0)).max(axis=1)
+    # even steps of the joint that moves most, except at the waypoint
+    assert np.ptp(np.delete(steps, result.way.where.index(result.way.where[-1]) - 1)) < 1e-9
+    assert result.way.where == sorted(result.way.where)
+    assert [bool(state.pairs) for state in result.states] == [False] * 24 + [True]
+    assert result.states[-1].hit == {"hand", "ball"}
+    np.testing.assert_allclose(result.trace, result.poses[:, 2, :3, 3])
+    assert result.way.verdict == messages.COLLISION_ON.format(2, 2, HAND_WITH_BALL)
 
 
-def test_words_say_which_robot_and_where_it_stands(checker):
-    assert drawing_of(checker.robot).words == [sentences.ROBOT_AT.format("crane", 3, 2, "(0, 0)")]
+def test_caption_names_robot_and_configuration(checker):
+    assert drawing_of(checker.robot).words == [messages.ROBOT_AT.format("crane", 3, 2, "(0, 0)")]
     words = drawing_of(checker, q=[0.25, -1.0]).words
-    assert words[0] == sentences.ROBOT_AT.format("crane", 3, 2, "(0.25, -1)")
-    assert_names(words[1], sentences.CLOSEST.format("post", "hand"), " 0.8")
+    assert words[0] == messages.ROBOT_AT.format("crane", 3, 2, "(0.25, -1)")
+    assert_names(words[1], messages.CLOSEST.format("post", "hand"), " 0.8")
     assert drawing_of(travel(checker, PATH[:2], frames=3)).words == [
-        sentences.ROBOT.format("crane", 3, 2),
-        sentences.FREE_SAMPLES,
+        messages.ROBOT.format("crane", 3, 2),
+        messages.FREE_SAMPLES,
     ]
 
 
-def test_the_place_of_a_collision_is_looked_at_from_where_nothing_hides_it(checker):
+def test_camera_avoids_objects_that_hide_the_collision(checker):
     q = checker.path_free(PATH).configuration
     usual = drawing_of(checker, q=q)
     np.testing.assert_array_equal(usual.view, robots.VIEW)
@@ -219,19 +219,19 @@ def test_the_place_of_a_collision_is_looked_at_from_where_nothing_hides_it(check
     np.testing.assert_array_equal(free.view, robots.VIEW)
 
 
-def test_travel_of_a_free_path_goes_to_its_end(checker):
-    there = travel(checker, PATH[:2], frames=7, link="beam")
-    np.testing.assert_allclose(there.way.q[-1], PATH[1], atol=1e-12)
-    assert there.way.verdict == sentences.FREE_SAMPLES
+def test_travel_of_free_path_reaches_its_end(checker):
+    result = travel(checker, PATH[:2], frames=7, link="beam")
+    np.testing.assert_allclose(result.way.q[-1], PATH[1], atol=1e-12)
+    assert result.way.verdict == messages.FREE_SAMPLES
     proven = travel(checker, PATH[:2], certify=True, frames=2)
-    assert proven.way.verdict == sentences.FREE_PROVEN
-    np.testing.assert_allclose(there.trace, 0.0, atol=1e-12)  # the beam's origin stays where it is
+    assert proven.way.verdict == messages.FREE_PROVEN
+    np.testing.assert_allclose(result.trace, 0.0, atol=1e-12)  # the origin of the beam does not move
     still = travel(checker, [PATH[0], PATH[0]], frames=3)
     np.testing.assert_array_equal(still.way.q, np.repeat(PATH[:1], 3, axis=0))
     single = travel(checker, PATH[:1], frames=3)
     np.testing.assert_array_equal(single.way.q, still.way.q)
-    assert single.way.verdict == sentences.FREE_WAYPOINT
-    assert set(single.way.where) == {sentences.AT_WAYPOINT}
+    assert single.way.verdict == messages.FREE_WAYPOINT
+    assert set(single.way.where) == {messages.AT_WAYPOINT}
 
 
 KNOTS = np.array([1.0, 2.0, 4.0])
@@ -244,17 +244,17 @@ RUNS = {
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
-def test_travel_of_a_motion_over_time_goes_evenly_to_its_hit(checker, run):
-    there = travel(checker, run, certify=True, frames=9)
-    found = checker.trajectory_free(run, certify=True)
-    times = np.linspace(1.0, found.hit, 9)
+def test_travel_of_trajectory_moves_evenly_until_hit(checker, run):
+    result = travel(checker, run, certify=True, frames=9)
+    expected = checker.trajectory_free(run, certify=True)
+    times = np.linspace(1.0, expected.hit, 9)
     wanted = np.array([run.at(t) if isinstance(run, gk.robot.Trajectory) else run(t) for t in times])
-    np.testing.assert_allclose(there.way.q, wanted, atol=1e-9)
-    assert there.way.verdict == sentences.COLLISION_AT.format(f"{found.hit:.6g}", HAND_WITH_BALL)
-    assert [bool(state.pairs) for state in there.states] == [False] * 8 + [True]
-    assert there.way.where[0] == sentences.AT_TIME.format(1, 1, 4)
+    np.testing.assert_allclose(result.way.q, wanted, atol=1e-9)
+    assert result.way.verdict == messages.COLLISION_AT.format(f"{expected.hit:.6g}", HAND_WITH_BALL)
+    assert [bool(state.pairs) for state in result.states] == [False] * 8 + [True]
+    assert result.way.where[0] == messages.AT_TIME.format(1, 1, 4)
     free = travel(checker, gk.robot.Trajectory(PATH[:2], KNOTS[:2]), frames=3)
-    assert (free.way.free, free.way.verdict) == (True, sentences.FREE_TIMES.format(1, 2))
+    assert (free.way.free, free.way.verdict) == (True, messages.FREE_TIMES.format(1, 2))
     np.testing.assert_allclose(free.way.q[1], PATH[:2].mean(axis=0), atol=1e-12)
 
 
@@ -266,14 +266,14 @@ def test_travel_moves_obstacles(checker, tmp_path):
     }
     belt = checker.copy()
     belt.add("crate", gk.Box((0.2, 0.2, 0.2)), pose(3, 3, 0))
-    there = travel(belt, still, moving=moving, frames=6)
-    assert (there.way.free, there.way.moved.keys()) == (True, moving.keys())
+    result = travel(belt, still, moving=moving, frames=6)
+    assert (result.way.free, result.way.moved.keys()) == (True, moving.keys())
     for name, motion in moving.items():
-        np.testing.assert_allclose(there.way.moved[name], motion.at(np.linspace(0, 1, 6)), atol=1e-12)
-    # the nearest at each moment is that of a checker whose ball was put there
+        np.testing.assert_allclose(result.way.moved[name], motion.at(np.linspace(0, 1, 6)), atol=1e-12)
+    # each state equals that of a checker with the ball at that pose
     for k in range(6):
         belt.move("ball", moving["ball"].at(k / 5))
-        assert there.states[k].distance == pytest.approx(belt.clearance(PATH[0]).distance, abs=1e-9)
+        assert result.states[k].distance == pytest.approx(belt.clearance(PATH[0]).distance, abs=1e-9)
     np.testing.assert_array_equal(checker.pose("ball"), BALL[1])
     file = viz.motion(belt, still, tmp_path / "belt.html", moving=moving, frames=6)
     scene = json.loads(file.read_text(encoding="utf-8").partition('id="scene">')[2].partition("</script>")[0])
@@ -286,7 +286,7 @@ def test_travel_moves_obstacles(checker, tmp_path):
         viz.motion(belt, CubicSpline(KNOTS, np.zeros((3, 3))), tmp_path / "belt.html")
 
 
-def test_waypoints_are_not_cut_short():
+def test_frames_include_every_waypoint():
     points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 2.0]])
     q, edge = along(points, 7)
     np.testing.assert_allclose(q, [[0, 0], [0.5, 0], [1, 0], [1, 0.5], [1, 1], [1, 1.5], [1, 2]], atol=1e-12)
@@ -294,12 +294,12 @@ def test_waypoints_are_not_cut_short():
 
 
 @pytest.mark.full
-def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
-    there = travel(checker, PATH, frames=40)
-    drawing = drawing_of(there, Style())
+def test_motion_picture_shows_path_of_hand(checker, tmp_path):
+    result = travel(checker, PATH, frames=40)
+    drawing = drawing_of(result, Style())
     (line,) = [item for item in drawing.items if item.look == LINES]
-    np.testing.assert_allclose(line.vertices.reshape(-1, 2, 3)[:, 0], there.trace[:-1])
-    assert (f"path of {checker.robot.links[-1]}", line.color) in drawing.keys  # not of who collides
+    np.testing.assert_allclose(line.vertices.reshape(-1, 2, 3)[:, 0], result.trace[:-1])
+    assert (f"path of {checker.robot.links[-1]}", line.color) in drawing.keys  # the last link, whichever links collide
     assert line.color not in (robots.HIT, *robots.LINKS)
     assert len(named(drawing, "hand")) > 3
     file = viz.motion(checker, PATH, tmp_path / "motion.png", frames=20)
@@ -309,7 +309,7 @@ def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
 
 
 @pytest.mark.full
-def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
+def test_gif_moves_and_ends_in_collision_color(checker, tmp_path):
     file = viz.motion(checker, PATH, tmp_path / "motion.gif", frames=6, fps=10, title="A crane")
     with Image.open(file) as gif:
         assert gif.n_frames == 6
@@ -320,17 +320,17 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
             frames.append(np.asarray(gif.convert("RGB")).astype(float))
         assert gif.info["loop"] == 0
     assert times == [100] * 5 + [1500]
-    green = np.array([0, 158, 115])  # the line of the hand while all is free, which few pixels have
+    green = np.array([0, 158, 115])  # the path of the hand while it is free, which covers few pixels
     assert (np.abs(frames[4] - green).max(axis=2) < 12).mean() > 0.0005
     reds = [share(image, VERMILION) for image in frames]
     assert max(reds[:-1]) < 0.0002 < 0.005 < reds[-1]
     for image, after in itertools.pairwise(frames):
         assert np.mean(np.abs(image - after).max(axis=2) > 30) > 0.005
-    # the camera stays: the post, which never moves, looks the same while it is free
-    there = travel(checker, PATH, frames=6)
+    # the camera does not move, so the static post keeps its pixels
+    result = travel(checker, PATH, frames=6)
     from gjk3d.viz.motions import Stage
 
-    stage = Stage(play_of_travel(there, "A crane"))
+    stage = Stage(play_of_travel(result, "A crane"))
     stage.go(0)
     row, column = (round(float(x)) for x in pixel_of(stage.plotter, (0.05, -0.1, -0.6)))
     stage.plotter.close()
@@ -344,45 +344,45 @@ def test_stage_moves_links_and_attached_objects(checker):
     from gjk3d.viz.motions import Stage
 
     checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
-    there = travel(checker, PATH[:2], frames=3)
-    stage = Stage(play_of_travel(there, ""))
+    result = travel(checker, PATH[:2], frames=3)
+    stage = Stage(play_of_travel(result, ""))
     try:
         stage.go(2)
         shown = zip(stage.movers, stage.actors, strict=True)
         matrices = {mover.name: np.asarray(actors[0].user_matrix) for mover, actors in shown}
         for name, number in {"post": 0, "beam": 1, "hand": 2}.items():
-            np.testing.assert_allclose(matrices[name], there.poses[2, number])
-        np.testing.assert_allclose(matrices["load"], there.poses[2, 2] @ pose(0.3, 0, 0))
+            np.testing.assert_allclose(matrices[name], result.poses[2, number])
+        np.testing.assert_allclose(matrices["load"], result.poses[2, 2] @ pose(0.3, 0, 0))
         for name in ("ball", "floor"):
             np.testing.assert_array_equal(matrices[name], np.eye(4))
     finally:
         stage.plotter.close()
 
 
-def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
+def test_motion_page_contains_every_pose(checker, tmp_path):
     checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
     file = viz.motion(checker, PATH[:2], tmp_path / "motion.html", frames=5, title="<crane>")
     text = file.read_text(encoding="utf-8")
     assert "<title>&lt;crane&gt; – crane</title>" in text
     assert "default-src 'none'" in text
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
-    there = travel(checker, PATH[:2], frames=5)
+    result = travel(checker, PATH[:2], frames=5)
     assert [body["name"] for body in scene["items"]] == ["post", "beam", "hand", "load", "ball", "floor"]
-    center, size = play_of_travel(there, "").whole.ball
+    center, size = play_of_travel(result, "").whole.ball
     for name, link, local in (("beam", 1, (0.3, 0.2, 0.1)), ("load", 2, (0.03, 0.02, 0.01))):
         body = next(body for body in scene["items"] if body["name"] == name)
         columns = np.frombuffer(base64.b64decode(body["frames"]), "<f4").reshape(5, 4, 4)
         at = pose(0.3, 0, 0) if name == "load" else np.eye(4)
-        for matrix, link_pose in zip(columns, there.poses[:, link], strict=True):
+        for matrix, link_pose in zip(columns, result.poses[:, link], strict=True):
             shown = (matrix.T @ (*np.divide(local, size), 1))[:3] * size + center
             np.testing.assert_allclose(shown, (link_pose @ at @ (*local, 1))[:3], atol=1e-6)
-    for state, wanted in zip(scene["states"], there.states, strict=True):
+    for state, wanted in zip(scene["states"], result.states, strict=True):
         assert state["words"] == robots.words_for(wanted)
         np.testing.assert_allclose(np.array(state["ends"]) * size + center, wanted.points, atol=1e-12)
 
 
 @pytest.mark.full
-def test_page_plays_in_a_browser(checker, tmp_path):
+def test_motion_page_plays_in_a_browser(checker, tmp_path):
     file = viz.motion(checker, PATH, tmp_path / "motion.html", frames=6)
     reds = []
     for k in (0, 5):
@@ -397,7 +397,7 @@ def test_page_plays_in_a_browser(checker, tmp_path):
     assert 'data-state="drawn"' in dom
     _, dom = browse(types.SimpleNamespace(as_uri=lambda: f"{file.as_uri()}#5"), tmp_path, "--dump-dom")
     assert 'data-at="5"' in dom
-    assert f'<p id="state" class="hit">{sentences.COLLISION.format(HAND_WITH_BALL, "")}' in dom
+    assert f'<p id="state" class="hit">{messages.COLLISION.format(HAND_WITH_BALL, "")}' in dom
 
 
 @pytest.mark.parametrize(
@@ -408,12 +408,12 @@ def test_page_plays_in_a_browser(checker, tmp_path):
         (".", FileError, "folder"),
     ],
 )
-def test_bad_targets_are_refused_before_any_work(checker, tmp_path, target, error, message):
+def test_invalid_targets_raise_before_drawing(checker, tmp_path, target, error, message):
     with pytest.raises(error, match=message):
         viz.motion(checker, "no path at all", tmp_path / target)
 
 
-def test_bad_motions(checker):
+def test_invalid_motions_raise(checker):
     with pytest.raises(TypeError, match=r"'arm\.html'.*path of the robot.*file as target="):
         viz.motion(checker, path="arm.html")
     with pytest.raises(TypeError, match=r"target is a list.*file.*path="):
@@ -426,14 +426,14 @@ def test_bad_motions(checker):
         viz.motion(checker, np.zeros((2, 3)))
 
 
-def test_the_title_of_a_motion_is_next_to_the_name_of_the_robot(checker):
+def test_motion_title_contains_robot_name(checker):
     play = play_of_travel(travel(checker, PATH), "Over the wall")
     assert play.title == "Over the wall – crane"
     assert ("crane", robots.LINKS[0]) in play.keys
     assert play_of_travel(travel(checker, PATH), None).title == "crane"
 
 
-def test_the_page_of_a_robot_has_its_kinematics_and_pieces(checker, tmp_path):
+def test_robot_page_contains_kinematics_and_pieces(checker, tmp_path):
     text = viz.show(checker, q=(0.3, 0.0), path=tmp_path / "crane.html", title="A cell").read_text(encoding="utf-8")
     scene = json.loads(re.search(r'id="scene">(.*?)</script>', text, re.DOTALL)[1])
     robot, cell = scene["robot"], checker._cell()
@@ -446,19 +446,17 @@ def test_the_page_of_a_robot_has_its_kinematics_and_pieces(checker, tmp_path):
     assert "crane: 3 links" in text
 
 
-def test_pieces_of_a_body_that_is_not_convex_contain_it(rng):
+def test_pieces_of_nonconvex_body_contain_it(rng):
     ring = gk.Mesh.from_trimesh(trimesh.creation.torus(1.0, 0.2))
     place = pose(1, 2, 3)
     pieces = [piece["points"] for piece in _pieces(ring, place)]
     boxes = np.array([(points.min(axis=0) - 1e-5, points.max(axis=0) + 1e-5) for points in pieces])
     vertices = ring.vertices + place[:3, 3]
     assert ((vertices[:, None] >= boxes[:, 0]) & (vertices[:, None] <= boxes[:, 1])).all(axis=2).any(axis=1).all()
-    assert not ((place[:3, 3] >= boxes[:, 0]) & (place[:3, 3] <= boxes[:, 1])).all(axis=1).any()  # the hole is free
+    assert not ((place[:3, 3] >= boxes[:, 0]) & (place[:3, 3] <= boxes[:, 1])).all(axis=1).any()  # the hole is empty
 
 
-def test_a_page_limits_the_pieces_and_the_pairs_that_it_compares_and_names_the_limits(
-    checker, tmp_path, rng, monkeypatch
-):
+def test_robot_page_limits_pieces_and_pairs(checker, tmp_path, rng, monkeypatch):
     balls = gk.Compound([(gk.Sphere(0.1), pose(*rng.uniform(5, 9, 3))) for _ in range(500)])
     robot = page_of(gk.robot.Checker(checker.robot, {"pile": balls}), tmp_path)
     (pile,) = {len([piece for piece in robot["pieces"] if piece["name"] == "pile"])}
@@ -481,25 +479,25 @@ def test_a_page_limits_the_pieces_and_the_pairs_that_it_compares_and_names_the_l
     robot = page_of(gk.robot.Checker(checker.robot, many), tmp_path)
     assert 50 < len(robot["pairs"]) <= 100
     assert f"the {len(robot['pairs'])} pairs of" in robot["note"]
-    kept = {int(name[5:]) for pair in robot["pairs"] for name in pair[:2] if name.startswith("ball")}
-    assert min(kept) == 0
+    numbers = {int(name[5:]) for pair in robot["pairs"] for name in pair[:2] if name.startswith("ball")}
+    assert min(numbers) == 0
     assert page_of(checker, tmp_path)["note"] == ""
 
 
 def page_of(checker, folder):
-    """Return what a page knows about a robot."""
+    """Return the robot data of a page."""
     text = viz.show(checker, path=folder / "robot.html").read_text(encoding="utf-8")
     return json.loads(re.search(r'id="scene">(.*?)</script>', text, re.DOTALL)[1])["robot"]
 
 
-def test_a_page_of_a_robot_has_its_background_and_names_the_closest_points_once(checker, tmp_path):
+def test_robot_page_has_background_and_one_legend_entry(checker, tmp_path):
     source = viz.show(checker, path=tmp_path / "arm.html", background="#102040").read_text()
     assert '"background":"#102040"' in source
     assert f'"ink":"{PALE}"' in source
     assert source.count("closest points</label>") == 1
 
 
-def test_the_tip_path_is_that_of_the_link_at_the_end_of_the_longest_chain(tmp_path):
+def test_tip_path_is_that_of_the_longest_chain(tmp_path):
     (tmp_path / "tree.urdf").write_text(TREE)
     robot = gk.robot.Robot.from_urdf(tmp_path / "tree.urdf")
     assert robot.links[-1] == "base"
@@ -518,7 +516,7 @@ TREE = """<robot name="tree">
 </robot>"""
 
 
-def test_options_of_a_motion_are_those_of_a_picture(checker, tmp_path):
+def test_motion_accepts_picture_options(checker, tmp_path):
     path, target = [[0, 0], [0.2, 0.1]], tmp_path / "m.html"
     source = viz.motion(checker, path, target, frames=2, view="xy", background="#102040").read_text()
     assert '"background":"#102040"' in source

@@ -1,4 +1,4 @@
-"""A small house as IFC, made by ifcopenshell: walls, one with an opening, a duct through a wall, and two columns."""
+"""A small house as an IFC file by ifcopenshell: two walls, one with an opening, a duct, a pipe and two columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class House:
-    """A building model to put boxes into; lengths are in its own unit, millimetres."""
+    """A building model to which boxes are added; lengths are in its own unit, millimetres."""
 
     def __init__(self) -> None:
         self.file: Any = api.run("project.create_file", version="IFC4")
@@ -27,14 +27,14 @@ class House:
         )
         site, building = self.made("IfcSite", "Site"), self.made("IfcBuilding", "<b>Building</b>")
         self.storey = self.made("IfcBuildingStorey", "Ground / floor")
-        for part, whole in ((site, project), (building, site), (self.storey, building)):
-            api.run("aggregate.assign_object", self.file, products=[part], relating_object=whole)
+        for part, parent in ((site, project), (building, site), (self.storey, building)):
+            api.run("aggregate.assign_object", self.file, products=[part], relating_object=parent)
 
     def made(self, kind: str, name: str) -> Any:
         return api.run("root.create_entity", self.file, ifc_class=kind, name=name)
 
     def box(self, x: float, y: float, z: float) -> Any:
-        """Return a block from the origin on, as a body."""
+        """Return the representation of a box with one corner at the origin."""
         f = self.file
         middle = f.create_entity("IfcAxis2Placement2D", f.create_entity("IfcCartesianPoint", (x / 2, y / 2)))
         profile = f.create_entity("IfcRectangleProfileDef", "AREA", None, middle, x, y)
@@ -43,20 +43,20 @@ class House:
         solid = f.create_entity("IfcExtrudedAreaSolid", profile, place, up, z)
         return f.create_entity("IfcShapeRepresentation", self.body, "Body", "SweptSolid", [solid])
 
-    def shaped(self, thing: Any, size: tuple[float, float, float]) -> Any:
-        api.run("geometry.assign_representation", self.file, product=thing, representation=self.box(*size))
-        return thing
+    def shaped(self, element: Any, size: tuple[float, float, float]) -> Any:
+        api.run("geometry.assign_representation", self.file, product=element, representation=self.box(*size))
+        return element
 
-    def put(self, thing: Any, at: tuple[float, float, float], turn: float = 0.0) -> Any:
-        """Place an element on the storey, turned about the vertical."""
+    def put(self, element: Any, at: tuple[float, float, float], turn: float = 0.0) -> Any:
+        """Place an element on the storey, rotated about the vertical."""
         matrix = np.eye(4)
         matrix[:2, :2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
         matrix[:3, 3] = at
-        api.run("geometry.edit_object_placement", self.file, product=thing, matrix=matrix, is_si=False)
-        api.run("spatial.assign_container", self.file, products=[thing], relating_structure=self.storey)
-        return thing
+        api.run("geometry.edit_object_placement", self.file, product=element, matrix=matrix, is_si=False)
+        api.run("spatial.assign_container", self.file, products=[element], relating_structure=self.storey)
+        return element
 
-    def paint(self, thing: Any, red: float, green: float, blue: float) -> None:
+    def paint(self, element: Any, red: float, green: float, blue: float) -> None:
         style = api.run("style.add_style", self.file, name="paint")
         colour = {"Name": None, "Red": red, "Green": green, "Blue": blue}
         attributes = {"SurfaceColour": colour, "Transparency": 0.0}
@@ -67,12 +67,12 @@ class House:
             ifc_class="IfcSurfaceStyleShading",
             attributes=attributes,
         )
-        shape = thing.Representation.Representations[0]
+        shape = element.Representation.Representations[0]
         api.run("style.assign_representation_styles", self.file, shape_representation=shape, styles=[style])
 
 
 def write_house(path: Path) -> dict[str, str]:
-    """Write the house; return the GlobalIds of its elements, by what they are here."""
+    """Write the house; return the GlobalIds of its elements by their keys in the tests."""
     house = House()
     front = house.put(house.shaped(house.made("IfcWall", "Wall"), (5000.0, 200.0, 3000.0)), (0.0, 0.0, 0.0))
     side = house.put(house.shaped(house.made("IfcWall", "Wall"), (200.0, 4000.0, 3000.0)), (0.0, 500.0, 0.0))
@@ -80,7 +80,7 @@ def write_house(path: Path) -> dict[str, str]:
     house.paint(duct, 0.8, 0.1, 0.2)
     kind = house.shaped(house.made("IfcColumnType", "C1"), (300.0, 300.0, 3000.0))
     columns = []
-    for k in range(2):  # both are mapped to the shape of their type
+    for k in range(2):  # both columns are mapped to the shape of their type
         column = house.put(house.made("IfcColumn", f"Column {k}"), (1000.0 + 2000.0 * k, 1500.0, 0.0), 0.3 * k)
         api.run("type.assign_type", house.file, related_objects=[column], relating_type=kind)
         columns.append(column)
@@ -88,10 +88,10 @@ def write_house(path: Path) -> dict[str, str]:
         house.shaped(house.made("IfcOpeningElement", "hole"), (1000.0, 600.0, 2100.0)), (3500.0, -2e2, 0.0)
     )
     api.run("feature.add_feature", house.file, feature=hole, element=front)
-    # it goes through the opening, and clashes only where that was not cut out
+    # the pipe passes through the opening and clashes only if the opening was not cut out
     pipe = house.put(house.shaped(house.made("IfcPipeSegment", "Pipe"), (100.0, 2000.0, 100.0)), (3900.0, -900.0, 1e3))
     room = house.shaped(house.made("IfcSpace", "Room"), (4000.0, 3000.0, 2800.0))
     api.run("aggregate.assign_object", house.file, products=[room], relating_object=house.storey)
     house.file.write(str(path))
-    things = {"front": front, "side": side, "duct": duct, "pipe": pipe, "one": columns[0], "two": columns[1]}
-    return {name: thing.GlobalId for name, thing in things.items()}
+    elements = {"front": front, "side": side, "duct": duct, "pipe": pipe, "one": columns[0], "two": columns[1]}
+    return {name: element.GlobalId for name, element in elements.items()}

@@ -1,4 +1,4 @@
-"""Building models: elements with their places, storeys, colours and GlobalIds, and clashes between them."""
+"""Building models: elements with their placements, storeys, colours and GlobalIds, and clashes between them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from house import House, write_house
 from ifcopenshell import api
-from words import assert_names
+from message_checks import assert_names
 
 import gjk3d as gk
 
@@ -35,7 +35,7 @@ def by_guid(building, guid):
 def test_elements_are_parts_below_their_storey(house, building):
     _, guids = house
     assert building.unit == "m"
-    assert {part.guid for part in building.parts} == set(guids.values())  # no space, no opening
+    assert {part.guid for part in building.parts} == set(guids.values())  # neither the space nor the opening
     assert all(part.path[:4] == ("House", "Site", "<b>Building</b>", "Ground / floor") for part in building.parts)
     names = {key: by_guid(building, guid).name for key, guid in guids.items()}
     assert names["duct"] == f"{FLOOR}/Duct"
@@ -43,13 +43,13 @@ def test_elements_are_parts_below_their_storey(house, building):
     assert by_guid(building, guids["side"]).path[-1] == "Wall"
 
 
-def test_spaces_are_left_out_and_said_to_be(house, building):
+def test_spaces_are_left_out_with_a_note(house, building):
     (note,) = building.notes
     assert_names(note, str(house[0]), "1 IfcSpace")
     assert note in gk.clash.check(building).notes
 
 
-def test_places_are_those_of_the_file_in_metres(house, building):
+def test_placements_are_converted_to_metres(house, building):
     _, guids = house
     np.testing.assert_allclose(by_guid(building, guids["duct"]).bounds, [(2, -0.9, 2), (2.4, 1.1, 2.3)], atol=1e-12)
     turn, at = np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]]), (3.0, 1.5)
@@ -58,24 +58,24 @@ def test_places_are_those_of_the_file_in_metres(house, building):
     np.testing.assert_allclose(bounds[:, :2], [corners.min(axis=0), corners.max(axis=0)], atol=1e-12)
 
 
-def test_what_is_mapped_is_one_shape(house, building):
-    one, two = (by_guid(building, house[1][name]) for name in ("one", "two"))
-    assert one.shape is two.shape
+def test_mapped_elements_share_one_shape(house, building):
+    first, second = (by_guid(building, house[1][name]) for name in ("one", "two"))
+    assert first.shape is second.shape
     assert len({id(part.shape) for part in building.parts}) == len(building.parts) - 1
 
 
-def test_colours_are_those_of_the_file_and_not_made_up(house, building):
+def test_only_colours_of_the_file_are_set(house, building):
     colours = {part.guid: part.colour for part in building.parts}
     assert colours.pop(house[1]["duct"]) == (0.8, 0.1, 0.2)
     assert set(colours.values()) == {None}
 
 
-def test_an_opening_is_cut_out(house, building):
+def test_opening_is_cut_out(house, building):
     wall = by_guid(building, house[1]["front"]).mesh
     assert wall.volume == pytest.approx(0.2 * (5 * 3 - 1 * 2.1), rel=1e-12)
 
 
-def test_the_duct_clashes_with_its_wall_and_the_pipe_does_not(house, building):
+def test_duct_clashes_with_wall_and_pipe_in_opening_does_not(house, building):
     guids = house[1]
     report = gk.clash.check(building)
     assert report.counts["hard"] == 1
@@ -85,7 +85,7 @@ def test_the_duct_clashes_with_its_wall_and_the_pipe_does_not(house, building):
     assert clash.overlap_volume == pytest.approx(0.4 * 0.2 * 0.3, rel=1e-9)
 
 
-def test_a_pipe_in_the_concrete_of_a_wall_with_an_opening_is_found(tmp_path):
+def test_pipe_inside_wall_next_to_opening_is_contained(tmp_path):
     house = House()
     wall = house.put(house.shaped(house.made("IfcWall", "wall"), (4000.0, 200.0, 3000.0)), (-2000.0, -100.0, 0.0))
     house.put(house.shaped(house.made("IfcPipeSegment", "pipe"), (100.0, 50.0, 500.0)), (1450.0, -25.0, 1000.0))
@@ -104,18 +104,19 @@ def selected(path):
     with zipfile.ZipFile(path) as archive:
         views = [name for name in archive.namelist() if name.endswith("/viewpoint.bcfv")]
         return [
-            [each.get("IfcGuid") for each in ElementTree.fromstring(archive.read(n)).iter("Component")] for n in views
+            [component.get("IfcGuid") for component in ElementTree.fromstring(archive.read(n)).iter("Component")]
+            for n in views
         ]
 
 
-def test_global_ids_go_out_in_bcf_and_come_back(house, building, tmp_path):
+def test_global_ids_survive_a_bcf_round_trip(house, building, tmp_path):
     report = gk.clash.check(building)
     clash = report.clashes[0]
     report.triage = gk.clash.Triage().marked(clash, state="approved", by="ann")
     gk.clash.formats.to_bcf(report, tmp_path / "out.bcf")
     assert [set(pair) for pair in selected(tmp_path / "out.bcf")] == [{house[1]["duct"], house[1]["front"]}]
 
-    # another program gave the topic a GUID of its own and dropped the description: the elements tell which it is
+    # another program gave the topic a new GUID and dropped the description, so its elements identify the finding
     topic = gk.clash.formats.bcf.guid(clash.id)
     with zipfile.ZipFile(tmp_path / "out.bcf") as old, zipfile.ZipFile(tmp_path / "back.bcf", "w") as new:
         for name in old.namelist():
@@ -127,19 +128,19 @@ def test_global_ids_go_out_in_bcf_and_come_back(house, building, tmp_path):
     assert read.triage.issue(clash).state.value == "approved"
 
 
-def test_findings_keep_their_ids_when_elements_are_named_anew(house, building, tmp_path):
+def test_findings_keep_ids_when_elements_are_renamed(house, building, tmp_path):
     text = house[0].read_text()
     assert "'Duct'" in text
     (tmp_path / "house.ifc").write_text(text.replace("'Duct'", "'Supply air 7'"))
     again = gk.clash.check(gk.clash.Assembly.load(tmp_path / "house.ifc"), baseline=gk.clash.check(building))
     assert again.clashes[0].status == "active"
     assert {again.clashes[0].a, again.clashes[0].b} == {f"{FLOOR}/Supply air 7", f"{FLOOR}/Wall"}
-    # the same file twice: a GlobalId tells no part from its copy, and every finding has an id of its own
+    # the same file twice: a part and its copy have the same GlobalId, and yet every finding has its own id
     twice = gk.clash.check(gk.clash.Assembly.load([house[0], tmp_path / "house.ifc"]))
     assert len({clash.id for clash in twice.clashes}) == len(twice.clashes) >= 4
 
 
-def test_branches_are_chosen_by_patterns(building):
+def test_patterns_select_branches(building):
     report = gk.clash.check(building, a="House/*/Ground / floor/Duct", b=f"{FLOOR}/W*")
     assert (report.pairs_total, report.counts["hard"]) == (2, 1)
     rule = gk.clash.Rule("*/Ground / floor/*", "Wall", "sleeves come later")
@@ -156,7 +157,7 @@ def test_branches_are_chosen_by_patterns(building):
         (lambda text: text.partition("DATA;")[0] + "DATA;\nENDSEC;\nEND-ISO-10303-21;\n", "contains no elements"),
     ],
 )
-def test_a_damaged_file_says_what_is_wrong_and_what_to_do(house, tmp_path, damage, said):
+def test_damaged_files_raise_with_cause_and_remedy(house, tmp_path, damage, said):
     path = tmp_path / "bad.ifc"
     path.write_text(damage(house[0].read_text()))
     with pytest.raises(gk.errors.ParseError) as caught:
@@ -164,7 +165,7 @@ def test_a_damaged_file_says_what_is_wrong_and_what_to_do(house, tmp_path, damag
     assert_names(caught.value, str(path), said, "export")
 
 
-def test_what_the_reader_cannot_convert_names_its_element(tmp_path):
+def test_unconvertible_geometry_is_noted_with_its_element(tmp_path):
     house = House()
     f = house.file
     house.put(house.shaped(house.made("IfcWall", "wall"), (4000.0, 200.0, 3000.0)), (0.0, 0.0, 0.0))
@@ -185,7 +186,7 @@ def test_what_the_reader_cannot_convert_names_its_element(tmp_path):
     assert len(set(assembly.notes)) == len(assembly.notes)
 
 
-def test_a_large_building_that_states_its_unit_is_not_doubted(tmp_path):
+def test_large_building_with_unit_gets_no_size_note(tmp_path):
     house = House()
     house.put(house.shaped(house.made("IfcWall", "wall"), (4e6, 200.0, 3000.0)), (0.0, 0.0, 0.0))
     house.file.write(str(tmp_path / "a.ifc"))
@@ -193,14 +194,14 @@ def test_a_large_building_that_states_its_unit_is_not_doubted(tmp_path):
     assert (np.ptp(assembly.parts[0].bounds, axis=0)[0], assembly.notes) == (pytest.approx(4000.0), ())
 
 
-def test_without_the_package_the_pip_line_is_told(house, monkeypatch):
+def test_missing_ifcopenshell_raises_with_pip_command(house, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ifcopenshell" else find(name))
     with pytest.raises(ImportError, match=r'pip install "gjk3d\[ifc\]"'):
         gk.clash.Assembly.load(house[0])
 
 
-def test_the_report_carries_tree_colour_and_guid(house, building, tmp_path):
+def test_report_contains_path_colour_and_guid(house, building, tmp_path):
     report = gk.clash.check(building)
     row = next(part for part in report.to_dict()["parts"] if part["guid"] == house[1]["duct"])
     assert row["path"] == ["House", "Site", "<b>Building</b>", "Ground / floor", "Duct"]

@@ -1,4 +1,4 @@
-"""The page of a report whose parts move, in Chromium: the slider, the player, the jumps and the chart."""
+"""The page of a report with moving parts in Chromium: the time slider, the player, the jump buttons and the chart."""
 
 import json
 
@@ -11,7 +11,7 @@ from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import wording
 from gjk3d.clash.triage import parse_triage
-from tests.clash import sentences
+from tests.clash import messages
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -27,7 +27,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(chromium, tmp_path_factory):
-    """A drawer that runs into a stop at 8 s, with a wall 0.2 beside it and a foot that stands below it."""
+    """Open the page of a drawer that hits a stop at 8 s, next to a wall at a gap of 0.2 and above a foot."""
     cube = gk.Box((1, 1, 1)).surface()
     shifts = {
         "drawer": (0, 0, 0),
@@ -63,7 +63,7 @@ def text(page, name):
     return page.evaluate(f"document.getElementById('{name}').textContent")
 
 
-def test_the_slider_moves_the_parts(page):
+def test_slider_moves_the_parts(page):
     page.key("Escape")
     slide_to(page, 0)
     first = page.picture()
@@ -76,12 +76,12 @@ def test_the_slider_moves_the_parts(page):
     assert (np.abs(first - page.picture()).max(axis=2) > 8).mean() < changed.mean() / 20
 
 
-def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
+def test_selected_finding_sets_time_and_shows_chart(page):
     page.key("Escape")
     page.key("ArrowDown")
     page.settle()
     assert float(page.state("time")) == 10.0
-    assert sentences.DEEPEST.format("10 s") in text(page, "detail")
+    assert messages.DEEPEST.format("10 s") in text(page, "detail")
     assert EVIL in text(page, "detail")
     assert page.evaluate("document.querySelectorAll('#chart .clash').length") == 1
     box = page.evaluate("document.querySelector('#chart .clash').getAttribute('points').split(/[ ,]/).map(Number)")
@@ -89,30 +89,30 @@ def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
     assert box[2] == pytest.approx(1000.0, abs=0.2)
     points = page.evaluate("document.querySelector('#chart .gap').getAttribute('points').split(' ').length")
     assert points >= 97
-    assert page.evaluate("document.getElementById('chart').getAttribute('aria-label')") == sentences.CHART.format(
+    assert page.evaluate("document.getElementById('chart').getAttribute('aria-label')") == messages.CHART.format(
         "2 mm", "0.5 mm"
     )
 
 
-def test_a_chart_of_parts_that_keep_apart_tells_their_least_gap_not_zero(page):
+def test_chart_of_separated_parts_starts_at_least_gap(page):
     page.evaluate("clashTable.select(gjk3d.data.rows.findIndex((row) => row.kind === 'clearance' && row.course >= 0))")
     page.settle()
-    assert text(page, "chart").startswith(sentences.GAP_FROM.format(0.2))
+    assert text(page, "chart").startswith(messages.GAP_FROM.format(0.2))
 
 
-def test_a_chart_says_what_its_axes_are(page):
+def test_chart_axes_are_labelled(page):
     page.key("Escape")
     page.key("ArrowDown")
     page.settle()
     labels = page.evaluate("[...document.querySelectorAll('.plot span')].map((one) => one.textContent)")
     assert labels == ["2 mm", "0", "0.5 mm", f"0 s {EVIL}", f"10 s {EVIL}", "gap", "penetration"]
-    # where it may be in clash besides where it is: outside of these it is free
+    # the clash may occur within this interval; outside of it the pair is proven free
     x, *_ = page.evaluate("document.querySelector('#chart .perhaps').getAttribute('points').split(/[ ,]/).map(Number)")
     y, *_ = page.evaluate("document.querySelector('#chart .clash').getAttribute('points').split(/[ ,]/).map(Number)")
     assert 799.0 < x <= 800.0 <= y
 
 
-#: (when, lower, upper, penetration) of a shallow clash, of one with a short way out, of one that never ends, of none.
+#: (time, lower, upper, penetration) of a shallow clash, a deep one, one that never ends, and of no clash.
 COURSES = {
     "shallow": [[0, 0, 2, 0], [9, 0, 0, 0.001], [10, 0, 1, 0]],
     "deep": [[0, 0, 0, 0.3], [5, 0, 0.001, 0], [10, 0, 0, 0.5]],
@@ -129,7 +129,7 @@ SIDES = {
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("course", COURSES)
-def test_a_chart_says_that_gaps_are_above_its_zero_and_penetrations_below(page, course, width):
+def test_chart_has_gaps_above_and_penetrations_below_zero(page, course, width):
     page.resize(width, 844)
     page.evaluate(
         f"(() => {{ const c = gjk3d.data.motion.courses[gjk3d.data.rows[0].course]; window.kept = c.series;"
@@ -139,20 +139,20 @@ def test_a_chart_says_that_gaps_are_above_its_zero_and_penetrations_below(page, 
     box = """[...document.querySelectorAll('.plot span, #chart svg, #chart .zero')].map((item) => {
         const { left, top, right, bottom } = item.getBoundingClientRect();
         return [item.textContent || item.className.baseVal || 'svg', [left, top, right, bottom]]; })"""
-    found = dict(page.evaluate(box))
+    boxes = dict(page.evaluate(box))
     page.resize(1200, 800)
-    line, plot = found["zero"], found["svg"]
+    line, plot = boxes["zero"], boxes["svg"]
     assert plot[1] <= line[1] <= plot[3]
-    assert [name for name in ("gap", "penetration") if name in found] == SIDES[course]
+    assert [name for name in ("gap", "penetration") if name in boxes] == SIDES[course]
     for name in SIDES[course]:
-        left, top, right, bottom = found[name]
+        left, top, right, bottom = boxes[name]
         assert plot[0] <= left < right <= plot[2]
         assert plot[1] - 1 <= top < bottom <= plot[3] + 1
         assert bottom <= line[1] + 1 if name == "gap" else top >= line[1] - 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_words_at_zero_and_its_line_are_seen(page, scheme):
+def test_labels_at_zero_line_are_visible(page, scheme):
     page.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
     page.key("Escape")
     page.key("ArrowDown")
@@ -163,7 +163,7 @@ def test_the_words_at_zero_and_its_line_are_seen(page, scheme):
         assert np.ptp(picture) > 100
 
 
-def test_the_times_of_a_finding_fit_into_their_column(page):
+def test_times_fit_into_their_column(page):
     page.resize(1280, 800)
     page.key("Escape")
     texts = ["nearest at 2.00956 s, 0.1998 to 0.2 mm", "deepest at 10 s, clashing within 7.99999 to 10 s"]
@@ -176,7 +176,7 @@ def test_the_times_of_a_finding_fit_into_their_column(page):
 
 
 @pytest.mark.parametrize("course", ["shallow", "deep"])
-def test_the_curve_does_not_cross_the_words_at_zero(page, course):
+def test_curve_does_not_cross_labels_at_zero(page, course):
     page.evaluate(
         f"(() => {{ const c = gjk3d.data.motion.courses[gjk3d.data.rows[0].course]; window.kept = c.series;"
         f" c.series = {COURSES[course]}; clashTable.select(-1); clashTable.select(0); c.series = window.kept; }})()"
@@ -187,7 +187,7 @@ def test_the_curve_does_not_cross_the_words_at_zero(page, course):
         assert np.ptp(page.picture(f".plot .{name}")[1:-2, 1:-1].mean(axis=2)) < 60
 
 
-def test_on_a_phone_the_slider_has_a_line_of_its_own(page):
+def test_slider_has_its_own_line_on_a_phone(page):
     page.resize(390, 844)
     page.key("Escape")
     page.key("ArrowDown")
@@ -201,7 +201,7 @@ def test_on_a_phone_the_slider_has_a_line_of_its_own(page):
     page.resize(1200, 800)
 
 
-def test_a_state_carries_the_times_of_the_clash(page):
+def test_saved_state_contains_clash_times(page):
     page.key("Escape")
     page.key("ArrowDown")
     page.settle()
@@ -215,7 +215,7 @@ def test_a_state_carries_the_times_of_the_clash(page):
     page.evaluate("document.querySelector('#save').click()")
 
 
-def test_marks_are_seen_only_at_the_time_of_their_numbers(page):
+def test_marks_show_only_at_their_time(page):
     page.key("Escape")
     page.key("ArrowDown")
     page.settle()
@@ -231,8 +231,8 @@ def choose(page, name, value):
     )
 
 
-def walked(page, button, times):
-    """Press one of the two buttons so often, and return which findings were chosen."""
+def pressed(page, button, times):
+    """Press a button several times; return the index of the finding selected after each press."""
     seen = []
     for _ in range(times):
         page.click(button)
@@ -241,60 +241,60 @@ def walked(page, button, times):
     return seen
 
 
-def test_jumps_walk_what_the_table_shows_in_its_order(page):
+def test_jump_buttons_follow_table_order(page):
     page.key("Escape")
-    choose(page, "status", "all")  # touches are not open
+    choose(page, "status", "all")  # the default filter hides touches
     count = page.evaluate("clashTable.shown.length")
     assert count >= 3
-    assert walked(page, "#next", count + 1) == [*range(count), count - 1]
-    assert walked(page, "#before", 1) == [count - 2]
+    assert pressed(page, "#next", count + 1) == [*range(count), count - 1]
+    assert pressed(page, "#before", 1) == [count - 2]
     page.click("[data-sort=gap]")
     page.click("[data-sort=gap]")
     order = page.evaluate("clashTable.shown")
     assert order != sorted(order)
     page.key("Escape")
-    assert walked(page, "#next", count) == order
+    assert pressed(page, "#next", count) == order
     page.click("[data-sort=severity]")
     choose(page, "status", "open")
 
 
-def test_jumps_leave_out_what_the_filter_hides(page):
+def test_jump_buttons_skip_filtered_findings(page):
     near = page.evaluate("gjk3d.data.rows.filter((row) => row.kind === 'clearance').map((row) => row.index)")
     page.key("Escape")
     page.click("[data-kind=clearance]")
-    assert walked(page, "#next", len(near) + 1) == [*near, near[-1]]
+    assert pressed(page, "#next", len(near) + 1) == [*near, near[-1]]
     choose(page, "search", "no such part")
     assert page.evaluate("document.querySelectorAll('#next:disabled, #before:disabled').length") == 2
     page.click("#clear")
     assert page.evaluate("document.querySelectorAll('#next:disabled, #before:disabled').length") == 0
 
 
-def test_the_table_says_when_in_the_words_of_the_text_table_and_is_sorted_by_it(page):
+def test_when_column_equals_text_table_and_sorts(page):
     assert text(page, "scroll").count("when") == 1
-    choose(page, "status", "all")  # touches are not open
+    choose(page, "status", "all")  # the default filter hides touches
     cells = page.evaluate(
         "[...document.querySelectorAll('#rows td.when')].map((cell) => [cell.textContent, cell.title])"
     )
     assert cells == [[words, words] for words in page.when]
     assert page.evaluate("document.querySelector('th.when').offsetWidth") <= 120
-    known = sorted((k for k, time in enumerate(page.time) if time is not None), key=lambda k: page.time[k])
-    others = [k for k, time in enumerate(page.time) if time is None]
-    assert len(known) >= 2
-    assert others
+    timed = sorted((k for k, time in enumerate(page.time) if time is not None), key=lambda k: page.time[k])
+    untimed = [k for k, time in enumerate(page.time) if time is None]
+    assert len(timed) >= 2
+    assert untimed
     try:
         page.click("[data-sort=time]")
-        assert page.evaluate("clashTable.shown") == known + others
+        assert page.evaluate("clashTable.shown") == timed + untimed
         page.key("Escape")
-        times = [page.time[k] for k in walked(page, "#next", len(known))]
+        times = [page.time[k] for k in pressed(page, "#next", len(timed))]
         assert times == sorted(times)
         page.click("[data-sort=time]")
-        assert page.evaluate("clashTable.shown") == known[::-1] + others
+        assert page.evaluate("clashTable.shown") == timed[::-1] + untimed
     finally:
         page.click("[data-sort=severity]")
         choose(page, "status", "open")
 
 
-def test_on_a_phone_when_has_a_line_of_its_own(page):
+def test_when_column_has_its_own_line_on_a_phone(page):
     page.resize(390, 844)
     try:
         page.settle()
@@ -311,7 +311,7 @@ def test_on_a_phone_when_has_a_line_of_its_own(page):
         page.resize(1200, 800)
 
 
-def test_a_click_in_the_chart_goes_to_its_time(page):
+def test_click_in_chart_sets_time(page):
     page.key("Escape")
     page.key("ArrowDown")
     page.settle()
@@ -321,7 +321,7 @@ def test_a_click_in_the_chart_goes_to_its_time(page):
     assert text(page, "now").startswith(f"{float(page.state('time')):.5g} s")
 
 
-def test_it_plays_to_the_end_and_can_be_stopped(page):
+def test_player_reaches_the_end_and_stops(page):
     page.key("Escape")
     slide_to(page, 9.9)
     page.click("#play")
@@ -336,15 +336,15 @@ def test_it_plays_to_the_end_and_can_be_stopped(page):
     assert page.state("time") == time
 
 
-def test_parts_that_keep_their_places_have_no_chart(page):
+def test_resting_pair_has_no_chart(page):
     rows = page.evaluate("JSON.stringify(gjk3d.data.rows.map((row) => row.course))")
     index = [int(x) for x in rows.strip("[]").split(",")].index(-1)
     page.evaluate(f"clashTable.select({index})")
     page.settle()
-    assert sentences.NOT_RELATIVE in text(page, "chart")
+    assert messages.NOT_RELATIVE in text(page, "chart")
 
 
-def test_a_report_that_stands_still_has_no_player(chromium, tmp_path):
+def test_report_without_motion_has_no_player(chromium, tmp_path):
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     path = write_page(gk.clash.check(gk.clash.Assembly.of({"a": cube})), tmp_path / "still.html")
     chromium.open(path)

@@ -1,4 +1,4 @@
-"""What is decided in the page: set by hand and by keys, saved, merged, and read back by the next run."""
+"""Decisions made in the page: set by mouse and keys, saved, merged, and read back by the next run."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from reports import ENDING, EVIL, many, three_cubes
 from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage import parse_triage, time_of
-from tests.clash import sentences
+from tests.clash import messages
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 
@@ -34,13 +34,13 @@ def opened(chromium, tmp_path):
         return chromium
 
     yield open_page
-    saved(chromium)  # so that the page may be left
+    saved(chromium)  # unsaved changes would block leaving the page
     chromium.evaluate("localStorage.clear()")
     assert chromium.complaints == []
 
 
 def saved(browser):
-    """Press the button that saves, and return the file that the browser was given."""
+    """Press the save button; return the text of the file that the browser received."""
     browser.evaluate("""(() => { window.given = []; const make = URL.createObjectURL;
         URL.createObjectURL = (blob) => { window.given.push(blob); return make.call(URL, blob); };
         document.querySelector('#save').click(); URL.createObjectURL = make; })()""")
@@ -48,7 +48,7 @@ def saved(browser):
 
 
 def give(browser, *texts):
-    """Hand files to the page as if they had been chosen."""
+    """Pass files to the page as if the user had selected them."""
     files = ", ".join(f"new File([{json.dumps(text)}], 'other.triage.json')" for text in texts)
     browser.evaluate(f"""(() => {{ const box = new DataTransfer(), input = document.querySelector('#merge-file');
         document.querySelector('#saved').textContent = '';
@@ -68,16 +68,16 @@ def show_states(browser, name):
 
 
 def press(browser, key, **more):
-    given = json.dumps({"key": key, **more})
-    browser.evaluate(f"document.dispatchEvent(new KeyboardEvent('keydown', {given}))")
+    event = json.dumps({"key": key, **more})
+    browser.evaluate(f"document.dispatchEvent(new KeyboardEvent('keydown', {event}))")
 
 
 def chosen(browser):
-    """Return which finding is chosen, and which ones the table shows."""
+    """Return the index of the selected finding, and the indices that the table shows."""
     return browser.evaluate("[clashTable.selected, clashTable.shown]")
 
 
-def test_edits_go_out_as_a_file_and_come_back(opened):
+def test_edits_survive_saving_and_reopening(opened):
     report = three_cubes()
     browser = opened(report)
     show_states(browser, "all")
@@ -103,7 +103,7 @@ def test_edits_go_out_as_a_file_and_come_back(opened):
     assert [(item.by, item.text) for item in issue.comments] == [("ann", f"{EVIL} pressed in")]
     assert browser.evaluate("document.querySelector('#save').textContent") == "save decisions"
     again = opened(three_cubes(triage=triage), "again.html")
-    # approved is not open: it is found under its own state
+    # an approved finding is not open and has its own state filter
     assert again.state("shown") == "1"
     show_states(again, "approved")
     again.click("#row-0")
@@ -113,7 +113,7 @@ def test_edits_go_out_as_a_file_and_come_back(opened):
     assert parse_triage(saved(again).encode(), "again") == triage
 
 
-def test_keys_set_states_and_leave_fields_alone(opened):
+def test_keys_set_states_but_not_inside_fields(opened):
     browser = opened(three_cubes())
     show_states(browser, "all")
     browser.key("ArrowDown")
@@ -129,7 +129,7 @@ def test_keys_set_states_and_leave_fields_alone(opened):
     assert "resolved" in browser.evaluate("document.querySelector('#row-0').innerText")
 
 
-def test_a_decision_keeps_the_row_and_another_key_shows_the_next_open_one(opened):
+def test_decided_row_stays_and_n_selects_next_open_row(opened):
     report = many(6, side=2)
     browser = opened(report)
     assert chosen(browser) == [-1, [0, 1, 2, 3, 4]]  # the touch is not open
@@ -144,13 +144,13 @@ def test_a_decision_keeps_the_row_and_another_key_shows_the_next_open_one(opened
     browser.key("ArrowUp")
     browser.evaluate("[...document.querySelectorAll('#triage button')].find((b) => b.textContent === 'next').click()")
     assert chosen(browser)[0] == 2
-    show_states(browser, "open")  # a new filter leaves decided rows out
+    show_states(browser, "open")  # a new filter hides decided rows
     assert chosen(browser) == [2, [0, 2, 3, 4]]
     show_states(browser, "approved")
     assert chosen(browser)[1] == [1]
 
 
-def test_touches_are_listed_when_their_kind_is_chosen_and_open_when_a_person_says_so(opened):
+def test_touches_are_listed_on_request_and_can_be_opened(opened):
     report = many(6, side=2)
     browser = opened(report)
     count = "document.querySelector('#status').selectedOptions[0].textContent"
@@ -164,7 +164,7 @@ def test_touches_are_listed_when_their_kind_is_chosen_and_open_when_a_person_say
     assert chosen(browser)[1] == [0, 1, 2, 3, 4, 5]
 
 
-def test_several_rows_are_decided_at_once_and_taken_back_at_once(opened):
+def test_marked_rows_are_decided_and_undone_together(opened):
     report = many(1200, side=4)
     browser = opened(report)
     states = "[0, 1, 2, 3].map((k) => gjk3d.data.rows[k].state)"
@@ -173,7 +173,7 @@ def test_several_rows_are_decided_at_once_and_taken_back_at_once(opened):
     for _ in range(2):
         press(browser, "ArrowDown", shiftKey=True)
     assert browser.evaluate(marked) == [0, 1, 2]
-    press(browser, " ")  # the third is left out again
+    press(browser, " ")  # the third row is unmarked again
     assert browser.evaluate("document.querySelector('#bulk b').textContent") == "2 marked"
     press(browser, "4")
     browser.wait(f"{states}.join() === 'approved,approved,new,new'")
@@ -183,7 +183,7 @@ def test_several_rows_are_decided_at_once_and_taken_back_at_once(opened):
     assert browser.evaluate("document.querySelector('#undo').textContent") == "undo: approved, 2 findings"
     press(browser, "u")
     assert browser.evaluate(states) == ["new"] * 4
-    assert browser.evaluate(marked) == [0, 1]  # the next key is for both again
+    assert browser.evaluate(marked) == [0, 1]  # undo restores both marks
     press(browser, "2")
     browser.wait(f"{states}.join() === 'active,active,new,new'")
     press(browser, "u")
@@ -192,7 +192,7 @@ def test_several_rows_are_decided_at_once_and_taken_back_at_once(opened):
         browser.click(f"#row-{place} .mark")
     browser.click("#bulk [data-state=reviewed]")
     browser.wait(f"{states}.join() === 'new,reviewed,new,reviewed'")
-    browser.click("#mark-all")  # all of the table, also those whose numbers are not unpacked yet
+    browser.click("#mark-all")  # all rows of the table, also those whose numbers are not unpacked yet
     write(browser, "#assignees", "bob")
     browser.click("#bulk [data-state=approved]")
     browser.wait("gjk3d.data.rows.filter((row) => row.state === 'approved').length === 1000")
@@ -200,10 +200,10 @@ def test_several_rows_are_decided_at_once_and_taken_back_at_once(opened):
     assert {issue.assignee.value for issue in issues.values()} == {"bob"}
     for clash in report.clashes:
         if clash.kind not in ("touch", "unchecked"):
-            assert issues[clash.id].state.distance == clash.distance  # the approval has the exact depth
+            assert issues[clash.id].state.distance == clash.distance  # the approval stores the exact distance
 
 
-def test_marks_follow_the_filter_and_end_with_escape(opened):
+def test_marks_follow_filter_and_escape_clears_them(opened):
     browser = opened(many(6, side=2))
     browser.click("#mark-all")
     browser.click("[data-kind=hard]")
@@ -212,7 +212,7 @@ def test_marks_follow_the_filter_and_end_with_escape(opened):
     assert browser.evaluate("clashTable.marked.size") == 0
 
 
-def test_a_comment_belongs_to_the_row_that_was_shown(opened):
+def test_comment_draft_belongs_to_its_row(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     browser.click("#comment")
@@ -227,12 +227,12 @@ def test_a_comment_belongs_to_the_row_that_was_shown(opened):
     assert issue["id"] == three_cubes().clashes[0].id
 
 
-def test_a_phone_shows_the_picture_of_a_chosen_row(opened, chromium):
+def test_phone_shows_picture_of_selected_row(opened, chromium):
     browser = opened(many(60, side=4))
     try:
         chromium.resize(390, 844)
         browser.evaluate("document.querySelector('#list').scrollIntoView()")
-        browser.settle()  # the rows are drawn at their new places
+        browser.settle()  # wait until the rows are drawn at their new places
         assert browser.evaluate("document.querySelector('#view').getBoundingClientRect().bottom") < 100
         browser.click("#row-3")
         top, bottom = browser.evaluate(
@@ -245,11 +245,11 @@ def test_a_phone_shows_the_picture_of_a_chosen_row(opened, chromium):
         chromium.resize(1400, 900)
 
 
-def test_what_was_decided_by_mistake_is_taken_back(opened):
+def test_decisions_are_undone_in_reverse_order(opened):
     report = many(6, side=2)
     browser = opened(report)
     shown = "[document.querySelector('#undo').hidden, document.querySelector('#undo').textContent]"
-    press(browser, "u")  # there is nothing yet
+    press(browser, "u")  # nothing to undo yet
     assert browser.evaluate(shown) == [True, ""]
     browser.key("ArrowDown")
     press(browser, "2")
@@ -257,7 +257,7 @@ def test_what_was_decided_by_mistake_is_taken_back(opened):
     press(browser, "n")
     press(browser, "5")
     assert chosen(browser) == [1, [0, 1, 2, 3, 4]]
-    assert browser.evaluate(shown) == [False, sentences.UNDO.format("resolved", 2)]
+    assert browser.evaluate(shown) == [False, messages.UNDO.format("resolved", 2)]
     press(browser, "u", repeat=True)
     assert chosen(browser) == [1, [0, 1, 2, 3, 4]]
     browser.click("#undo")
@@ -268,11 +268,11 @@ def test_what_was_decided_by_mistake_is_taken_back(opened):
     browser.evaluate("document.querySelector('#undo').focus()")
     browser.click("#undo")
     assert browser.evaluate(shown)[0]
-    assert browser.evaluate("document.activeElement.id") == "scroll"  # and not nowhere
-    assert saved(browser) == ""  # nothing is decided
+    assert browser.evaluate("document.activeElement.id") == "scroll"  # the focus must not be lost
+    assert saved(browser) == ""  # no decision is left
 
 
-def test_the_button_counts_what_differs_from_the_last_file(opened):
+def test_save_button_counts_unsaved_changes(opened):
     browser = opened(many(6, side=2))
     save = "document.querySelector('#save').textContent"
     browser.key("ArrowDown")
@@ -286,13 +286,13 @@ def test_the_button_counts_what_differs_from_the_last_file(opened):
     assert browser.evaluate(save) == "save 1 change"
     (issue,) = json.loads(saved(browser))["issues"]
     assert issue["state"]["value"] == "resolved"
-    press(browser, "u")  # a copy of this decision exists, so a later one replaces it
+    press(browser, "u")  # the file contains this decision, so undo replaces it with a later one
     assert browser.evaluate(save) == "save 1 change"
     (issue,) = json.loads(saved(browser))["issues"]
     assert issue["state"]["value"] == "reviewed"
 
 
-def test_keys_leave_a_finding_alone_that_the_filter_hides(opened):
+def test_keys_do_not_decide_hidden_findings(opened):
     browser = opened(many(6, side=2))
     browser.key("ArrowDown")
     show_states(browser, "approved")
@@ -300,12 +300,12 @@ def test_keys_leave_a_finding_alone_that_the_filter_hides(opened):
     press(browser, "4")
     press(browser, " ")
     assert browser.evaluate("[gjk3d.data.rows[0].state, clashTable.marked.size]") == ["new", 0]
-    assert sentences.HIDDEN.format(1) in browser.evaluate("document.querySelector('#toast').textContent")
+    assert messages.HIDDEN.format(1) in browser.evaluate("document.querySelector('#toast').textContent")
     browser.click("#detail [data-state=approved]")
     assert browser.evaluate("gjk3d.data.rows[0].state") == "approved"
 
 
-def test_a_comment_is_taken_back_or_deleted(opened):
+def test_comment_is_undone_or_deleted(opened):
     report = three_cubes()
     browser = opened(report)
     comments = "document.querySelectorAll('.said').length"
@@ -323,16 +323,16 @@ def test_a_comment_is_taken_back_or_deleted(opened):
     browser.click(".said .erase")
     assert browser.evaluate("document.querySelector('.said bdi').textContent") == "too deep"
     text = saved(browser)
-    assert [said["text"] for issue in json.loads(text)["issues"] for said in issue["comments"]] == ["too deep"]
-    press(browser, "u")  # the file has the comment, so it is replaced by one without text
+    assert [comment["text"] for issue in json.loads(text)["issues"] for comment in issue["comments"]] == ["too deep"]
+    press(browser, "u")  # the file contains the comment, so undo replaces it with one without text
     assert browser.evaluate(comments) == 0
     assert browser.evaluate("document.querySelector('#row-0 .sort small').textContent") == "new"
     deleted = parse_triage(saved(browser).encode(), "the page")
     merged = parse_triage(text.encode(), "the page").merged(deleted)
-    assert [said.text for said in merged.issues[report.clashes[0].id].comments] == [""]
+    assert [comment.text for comment in merged.issues[report.clashes[0].id].comments] == [""]
 
 
-def test_no_row_moves_when_a_row_is_marked(opened, chromium):
+def test_rows_do_not_move_when_one_is_marked(opened, chromium):
     browser = opened(many(60, side=4))
     top = "document.querySelector('#row-2').getBoundingClientRect().top"
     table = "document.querySelector('#scroll').clientHeight"
@@ -377,7 +377,7 @@ def test_the_help_stays_closed(opened):
     assert not again.evaluate(closed)
 
 
-def test_what_others_decided_since_is_not_taken_back(opened):
+def test_undo_keeps_later_decisions_of_others(opened):
     report = many(6, side=2)
     browser = opened(report)
     browser.key("ArrowDown")
@@ -390,7 +390,7 @@ def test_what_others_decided_since_is_not_taken_back(opened):
     assert browser.evaluate("document.querySelector('#undo').hidden")
 
 
-def test_no_finding_is_decided_by_a_key_that_is_held_or_a_click_too_many(opened):
+def test_repeated_keys_and_double_clicks_decide_once(opened):
     browser = opened(many(6, side=2))
     browser.key("ArrowDown")
     press(browser, "4")
@@ -402,7 +402,7 @@ def test_no_finding_is_decided_by_a_key_that_is_held_or_a_click_too_many(opened)
     assert len(json.loads(saved(browser))["issues"]) == 2
 
 
-def test_a_finding_stays_while_its_comment_is_being_written(opened):
+def test_comment_draft_survives_a_state_change(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     browser.click("#comment")
@@ -414,10 +414,10 @@ def test_a_finding_stays_while_its_comment_is_being_written(opened):
     assert chosen(browser) == [0, [0, 1]]
     assert browser.evaluate("document.querySelector('#comment').value") == ""
     (issue,) = json.loads(saved(browser))["issues"]
-    assert [said["text"] for said in issue["comments"]] == ["pressed in"]
+    assert [comment["text"] for comment in issue["comments"]] == ["pressed in"]
 
 
-def test_what_others_decided_takes_rows_out_but_not_the_one_that_is_read(opened):
+def test_merge_hides_decided_rows_except_selected_one(opened):
     report = many(6, side=2)
     browser = opened(report)
     browser.key("ArrowDown")
@@ -429,7 +429,7 @@ def test_what_others_decided_takes_rows_out_but_not_the_one_that_is_read(opened)
     assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == "approved"
 
 
-def test_what_is_being_written_stays_when_a_name_or_a_state_is_set(opened):
+def test_comment_draft_survives_assignee_and_state(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     browser.click("#assignee")
@@ -444,10 +444,10 @@ def test_what_is_being_written_stays_when_a_name_or_a_state_is_set(opened):
     assert browser.evaluate("document.querySelector('#comment').value") == ""
     (issue,) = json.loads(saved(browser))["issues"]
     assert (issue["assignee"]["value"], issue["state"]["value"]) == ("emil", "active")
-    assert [said["text"] for said in issue["comments"]] == ["move it by 4 mm"]
+    assert [comment["text"] for comment in issue["comments"]] == ["move it by 4 mm"]
 
 
-def test_a_name_is_asked_for_once_and_goes_with_what_was_decided_before(opened):
+def test_author_is_requested_once_and_applied_to_earlier_edits(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     assert browser.evaluate("document.querySelectorAll('#ask').length") == 0
@@ -456,8 +456,8 @@ def test_a_name_is_asked_for_once_and_goes_with_what_was_decided_before(opened):
     browser.type("move it")
     browser.click("#triage button.small")
     assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
-    assert browser.evaluate("document.activeElement.id") != "author"  # it may be left for later
-    assert browser.evaluate("document.querySelector('#triage small').textContent").startswith(f"{sentences.NO_NAME}, ")
+    assert browser.evaluate("document.activeElement.id") != "author"  # the name may be entered later
+    assert browser.evaluate("document.querySelector('#triage small').textContent").startswith(f"{messages.NO_NAME}, ")
     browser.key("Escape")
     browser.click("#row-1")
     assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
@@ -482,56 +482,58 @@ def test_a_name_is_asked_for_once_and_goes_with_what_was_decided_before(opened):
     assert json.loads(saved(again))["issues"][0]["state"]["by"] == "ann"
 
 
-def test_a_file_says_that_no_name_was_given(opened):
+def test_file_notes_missing_author(opened):
     report = three_cubes()
     browser = opened(three_cubes(triage=Triage().commented(report.clashes[1], "why?", by="bob")))
     browser.click("#row-0")
     browser.click("[data-state=active]")
     text = saved(browser)
-    assert json.loads(text)["note"] == sentences.NO_NAME_IN_FILE
-    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(f". {sentences.NO_NAME_IN_FILE}")
+    assert json.loads(text)["note"] == messages.NO_NAME_IN_FILE
+    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(f". {messages.NO_NAME_IN_FILE}")
     issue = parse_triage(text.encode(), "the page").issues[report.clashes[0].id]
     assert (issue.state.value, issue.state.by) == ("active", "")
 
 
-def test_a_file_of_somebody_else_is_merged_as_python_does(opened):
+def test_merge_equals_merge_in_python(opened):
     report = three_cubes()
-    one, two = report.clashes
+    first, second = report.clashes
     early, late = "2026-05-04T08:00:00.000Z", "2026-05-04T09:00:00.000Z"
-    ours = Triage().marked(one, state="active", by="ann", at=late).commented(one, "why?", by="ann", at=early)
+    ours = Triage().marked(first, state="active", by="ann", at=late).commented(first, "why?", by="ann", at=early)
     theirs = (
-        Triage().marked(one, state="resolved", by="bob", at=early).marked(two, state="reviewed", by="bob", at=early)
+        Triage()
+        .marked(first, state="resolved", by="bob", at=early)
+        .marked(second, state="reviewed", by="bob", at=early)
     )
-    theirs = theirs.commented(one, ENDING, by="bob", at=late)
+    theirs = theirs.commented(first, ENDING, by="bob", at=late)
     browser = opened(three_cubes(triage=ours))
     give(browser, json.dumps(theirs.to_dict()))
     merged = parse_triage(saved(browser).encode(), "the page")
     assert merged == ours.merged(theirs)
-    assert merged.issues[one.id].state.value == "active"
-    assert [item.by for item in merged.issues[one.id].comments] == ["ann", "bob"]
+    assert merged.issues[first.id].state.value == "active"
+    assert [item.by for item in merged.issues[first.id].comments] == ["ann", "bob"]
 
 
-def test_what_python_refuses_is_refused(opened):
+def test_page_rejects_files_that_python_rejects(opened):
     browser = opened(three_cubes())
     for text, _ in [("", ""), *damaged()]:
         give(browser, text)
-        said = browser.evaluate("document.querySelector('#saved').textContent")
-        assert re.match(sentences.REFUSED_IN_PAGE, said), text
-        assert saved(browser) == ""  # nothing was decided
+        message = browser.evaluate("document.querySelector('#saved').textContent")
+        assert re.match(messages.REFUSED_IN_PAGE, message), text
+        assert saved(browser) == ""  # no decision was taken over
 
 
-def test_a_time_that_is_to_come_is_refused_with_its_cure(opened):
+def test_future_times_are_rejected_with_remedy(opened):
     report, clock = three_cubes(), datetime.now(UTC)
     browser = opened(report)
     for hours, taken in ((25, False), (14, True)):
         late = (clock + timedelta(hours=hours)).isoformat()
         give(browser, json.dumps(Triage().marked(report.clashes[0], state="active", by="ann", at=late).to_dict()))
-        said = browser.evaluate("document.querySelector('#saved').textContent")
-        assert all(words in said for words in sentences.AHEAD) != taken
+        message = browser.evaluate("document.querySelector('#saved').textContent")
+        assert all(words in message for words in messages.AHEAD) != taken
         assert browser.evaluate("gjk3d.data.rows[0].state") == ("active" if taken else "new")
 
 
-def test_times_become_those_of_one_zone_as_in_python(opened):
+def test_times_are_converted_to_utc_as_in_python(opened):
     report = three_cubes()
     times = [
         "2026-05-04T10:00:00+02:00",
@@ -539,16 +541,16 @@ def test_times_become_those_of_one_zone_as_in_python(opened):
         " 2026-05-04T08:00:00.1234567+0530 ",
         "2026-05-04T08:00:00-03:15",
     ]
-    given = Triage()
+    triage = Triage()
     for k, time in enumerate(times):
-        given = given.commented(report.clashes[0], str(k), by="ann", at=time)
+        triage = triage.commented(report.clashes[0], str(k), by="ann", at=time)
     browser = opened(report)
-    give(browser, json.dumps(given.to_dict()))
+    give(browser, json.dumps(triage.to_dict()))
     (issue,) = json.loads(saved(browser))["issues"]
     assert [item["at"] for item in issue["comments"]] == sorted(time_of(time, "x") for time in times)
 
 
-def test_hostile_decisions_stay_words(opened):
+def test_html_in_decisions_is_escaped(opened):
     clash = three_cubes().clashes[0]
     triage = Triage().marked(clash, state="active", by=EVIL, assignee=ENDING).commented(clash, ENDING, by=EVIL)
     browser = opened(three_cubes(triage=triage))

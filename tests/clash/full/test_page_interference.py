@@ -1,4 +1,4 @@
-"""What the page draws of a finding: the common volume, the curve, contact patches, gaps, names, and the view cube."""
+"""What the page draws for a finding: common volume, curve, contact patches, gaps, names, and the view cube."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def opened(chromium, tmp_path):
 
 
 def share(browser, color):
-    """Return the share of the picture with about this colour, in any light."""
+    """Return the share of the picture with about this hue, at any brightness."""
     browser.settle()
     picture = browser.picture()
     picture = picture / np.linalg.norm(picture, axis=-1, keepdims=True).clip(1)
@@ -49,7 +49,7 @@ def legend(browser):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_common_volume_of_an_overlap_is_drawn_in_its_colour(opened, scheme):
+def test_common_volume_is_drawn_in_its_colour(opened, scheme):
     browser = opened(three_cubes())
     browser.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
     assert share(browser, PINK[scheme]) < 0.001
@@ -62,13 +62,13 @@ def test_the_common_volume_of_an_overlap_is_drawn_in_its_colour(opened, scheme):
     browser.click("#show-marks")
     browser.evaluate("""(() => { const slide = document.querySelector('#slide'); slide.value = 1;
         slide.dispatchEvent(new Event('input')); })()""")
-    assert share(browser, PINK[scheme]) < 0.001  # B is elsewhere now
+    assert share(browser, PINK[scheme]) < 0.001  # B is displaced now
     browser.click("#row-1")
     browser.settle()
     assert "overlap volume" not in legend(browser)
 
 
-def test_the_intersection_curve_is_drawn_for_tilted_parts(opened):
+def test_intersection_curve_is_drawn_for_tilted_parts(opened):
     report = three_cubes()
     turned = gk.Mesh(
         report.assembly.parts[1].shape.vertices @ np.array([[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 0.9]]).T,
@@ -82,7 +82,7 @@ def test_the_intersection_curve_is_drawn_for_tilted_parts(opened):
     browser.wait("document.querySelector('#legend').textContent.includes('intersection curve')")
 
 
-def test_the_contact_patch_of_a_touch_is_the_common_part_of_two_faces(opened):
+def test_contact_patch_is_common_area_of_two_faces(opened):
     report = three_cubes()
     shapes = report.assembly.parts
     moved = gk.Mesh(shapes[1].shape.vertices + (0.5, 1.0, 0.0), shapes[1].shape.faces)  # from x = 1, half of the face
@@ -108,7 +108,7 @@ def test_the_contact_patch_of_a_touch_is_the_common_part_of_two_faces(opened):
     assert np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2 == pytest.approx(2.0, abs=1e-4)
 
 
-def test_the_contact_of_two_edges_is_a_line_and_that_of_a_corner_a_point(opened):
+def test_edge_contact_is_line_and_corner_contact_is_point(opened):
     report = three_cubes()
     shapes = report.assembly.parts
     for shift, word in (((0.5, 2.0, 0.0), "contact line"), ((0.5, 2.0, 2.0), "dot: contact point")):
@@ -125,7 +125,7 @@ def test_the_contact_of_two_edges_is_a_line_and_that_of_a_corner_a_point(opened)
     assert share(browser, PINK["light"]) < 0.001
 
 
-def test_the_contact_of_a_shaft_and_a_bore_of_other_facets_is_lines_along_both(opened):
+def test_contact_of_shaft_and_bore_is_axial_lines(opened):
     trimesh = pytest.importorskip("trimesh")
     bore = trimesh.creation.annulus(10, 20, 20, sections=48)
     shaft = trimesh.creation.cylinder(10 * np.cos(np.pi / 48), 40, sections=36)
@@ -139,7 +139,7 @@ def test_the_contact_of_a_shaft_and_a_bore_of_other_facets_is_lines_along_both(o
     browser.wait("document.querySelector('#legend').textContent.includes('contact line')")
     matrices = np.array(browser.evaluate("[...clashCommon.group.children[0].instanceMatrix.array]")).reshape(-1, 4, 4)
     size = browser.evaluate("gjk3d.data.size")
-    along, middle = matrices[:, 1, :3] * size, matrices[:, 3, :3] * size  # the axes of the rods, with their lengths
+    along, middle = matrices[:, 1, :3] * size, matrices[:, 3, :3] * size  # axes of the rods, scaled by their lengths
     assert along[:, :2] == pytest.approx(0, abs=1e-3)
     low, high = middle[:, 2] - np.abs(along[:, 2]) / 2, middle[:, 2] + np.abs(along[:, 2]) / 2
     assert (low.min(), high.max()) == pytest.approx((-10, 10), abs=0.01)
@@ -147,7 +147,7 @@ def test_the_contact_of_a_shaft_and_a_bore_of_other_facets_is_lines_along_both(o
     assert len(np.unique(np.round(np.degrees(angles)))) == 12
 
 
-def test_the_number_of_a_gap_is_at_its_line(opened):
+def test_distance_label_shows_gap_or_depth(opened):
     browser = opened(three_cubes())
     browser.click("#row-1")
     browser.settle()
@@ -161,7 +161,7 @@ def test_the_number_of_a_gap_is_at_its_line(opened):
     assert browser.evaluate(labels) == []
 
 
-def test_the_part_under_the_pointer_is_named(opened):
+def test_part_under_pointer_is_named(opened):
     browser = opened(three_cubes(names=("frame", "press/ram", EVIL)))
     x, y = browser.evaluate("""(() => { const box = document.querySelector('canvas').getBoundingClientRect();
         const [low, high] = gjk3d.data.parts[gjk3d.data.rows[1].b].box, { picture } = clashStage;
@@ -177,7 +177,7 @@ def test_the_part_under_the_pointer_is_named(opened):
     assert browser.evaluate("document.querySelectorAll('#view script').length") == 0
 
 
-def test_the_view_cube_turns_the_camera_by_click_and_by_key(opened):
+def test_view_cube_turns_camera_by_click_and_key(opened):
     browser = opened(three_cubes(), up="z")
     eye = "clashStage.camera.position.clone().sub(clashStage.picture.controls.target).normalize().toArray()"
     browser.click("#cube [aria-label='view from the top']")
@@ -191,6 +191,6 @@ def test_the_view_cube_turns_the_camera_by_click_and_by_key(opened):
 
 
 @pytest.mark.parametrize(("up", "wanted"), [("", [0, 1, 0]), ("z", [0, 0, 1]), ("x", [1, 0, 0])])
-def test_the_axis_that_points_up_is_chosen(opened, up, wanted):
+def test_up_axis_sets_camera_up(opened, up, wanted):
     browser = opened(three_cubes(), up=up)
     assert browser.evaluate("clashStage.camera.up.toArray()") == wanted

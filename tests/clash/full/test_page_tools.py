@@ -1,4 +1,4 @@
-"""Looking closer in the page: a section box, a part alone, a measured distance, saved views, and causes."""
+"""Inspection tools of the page: section box, isolated part, measured distance, saved views, and causes."""
 
 import json
 
@@ -10,7 +10,7 @@ from reports import cube, three_cubes
 import gjk3d as gk
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage import parse_triage
-from tests.clash import sentences
+from tests.clash import messages
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 
@@ -32,7 +32,7 @@ def opened(chromium, tmp_path):
         return chromium
 
     yield open_page
-    chromium.evaluate("document.querySelector('#save').click()")  # so that the page may be left
+    chromium.evaluate("document.querySelector('#save').click()")  # unsaved changes would block leaving the page
     assert chromium.complaints == []
 
 
@@ -44,63 +44,63 @@ def tick(browser, query, value=None):
 
 
 def drawn(browser):
-    """Return which share of the picture is not its ground: the ground is grey, and the parts of a finding are not."""
+    """Return the share of coloured pixels: the ground is grey, and the parts of a finding are not."""
     picture = browser.picture().astype(float)
     return float((picture.max(axis=-1) - picture.min(axis=-1) > 60).mean())
 
 
-def test_of_faces_on_one_plane_that_of_the_smaller_part_is_seen(opened):
-    """Whole, in each frame: not in patches of both parts that change as one turns the picture."""
+def test_coplanar_face_of_smaller_part_is_drawn_on_top(opened):
+    """The coplanar face of the smaller part is drawn whole, without patches of the other part."""
     small, large = gk.Box((5.3, 4.7, 0.8)).surface(), gk.Box((10, 10, 1)).surface()
     turn = np.array([[0.96, 0.28, 0.0], [-0.28, 0.96, 0.0], [0.0, 0.0, 1.0]])
     parts = {"block": gk.Mesh(small.vertices @ turn + (0.4, 0.3, 0.1), small.faces), "plate": gk.Mesh(*large[:2])}
     browser = opened(gk.clash.check(gk.clash.Assembly.of(parts, "mm")))
     browser.click("#row-0")
     tick(browser, "#show-marks")
-    both = browser.picture()
+    picture = browser.picture()
     tick(browser, "#show-b")
-    alone = browser.picture()
-    colours, counts = np.unique(alone[alone[..., 0] - alone[..., 2] > 100], axis=0, return_counts=True)
-    top = np.abs(alone - colours[np.argmax(counts)]).max(axis=-1) <= 4
+    block_only = browser.picture()
+    colours, counts = np.unique(block_only[block_only[..., 0] - block_only[..., 2] > 100], axis=0, return_counts=True)
+    top = np.abs(block_only - colours[np.argmax(counts)]).max(axis=-1) <= 4
     assert top.sum() > 2000
-    seen = both[top]
+    seen = picture[top]
     colour = np.median(seen, axis=0)
-    assert colour[0] > colour[1] + 30  # orange, of the block; the plate is green
+    assert colour[0] > colour[1] + 30  # orange is the block, green the plate
     assert (np.abs(seen - colour).max(axis=-1) <= 8).mean() > 0.97
 
 
-def test_a_section_box_cuts_away_what_is_outside(opened):
+def test_section_box_hides_parts_outside(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     browser.settle()
-    whole = drawn(browser)
+    uncut = drawn(browser)
     tick(browser, "#section")
     tick(browser, "#section-size", -1)
-    assert drawn(browser) < 0.2 * whole
+    assert drawn(browser) < 0.2 * uncut
     planes = browser.evaluate("clashStage.picture.renderer.clippingPlanes.length")
     assert planes == 6
     tick(browser, "#section-size", 1)
-    assert drawn(browser) > 0.9 * whole
+    assert drawn(browser) > 0.9 * uncut
     tick(browser, "#section")
     assert browser.evaluate("clashStage.picture.renderer.clippingPlanes.length") == 0
 
 
-def test_a_part_is_seen_alone(opened):
+def test_part_is_isolated_and_restored(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     browser.settle()
-    both = browser.picture().astype(int)
+    before = browser.picture().astype(int)
     browser.evaluate("[...document.querySelectorAll('.part')][1].querySelector('button:last-of-type').click()")
     browser.settle()
     shown = [browser.evaluate(f"document.querySelector('#show-{name}').checked") for name in ("a", "b", "rest")]
     assert shown == [False, True, False]
-    assert (np.abs(browser.picture() - both).max(axis=-1) > 30).mean() > 0.02
+    assert (np.abs(browser.picture() - before).max(axis=-1) > 30).mean() > 0.02
     browser.evaluate("[...document.querySelectorAll('.part')][1].querySelector('button:last-of-type').click()")
     shown = [browser.evaluate(f"document.querySelector('#show-{name}').checked") for name in ("a", "b", "rest")]
     assert shown == [True, True, True]
 
 
-def test_two_clicks_measure_and_catch_corners(opened):
+def test_two_clicks_measure_and_snap_to_corners(opened):
     browser = opened(three_cubes())
     tick(browser, "#measure")
     ends = browser.evaluate("""(() => {
@@ -111,15 +111,15 @@ def test_two_clicks_measure_and_catch_corners(opened):
         return [-1, 1].map((z) => picture.pixel(local([...corner, z])))
           .map(([x, y]) => [x + box.left, y + box.top]); })()""")
     middle = np.mean(ends, axis=0)
-    for x, y in ends:  # a little inside of the corner, which is caught all the same
+    for x, y in ends:  # slightly inside the corner, to which the click snaps
         inward = (middle - (x, y)) / np.linalg.norm(middle - (x, y)) * 4
         browser.click_at(x + inward[0], y + inward[1])
-    assert browser.evaluate("document.querySelector('#measured').textContent") == sentences.MEASURED.format("2 mm")
-    browser.key("ArrowDown")  # and a click is no choice of a finding meanwhile
-    assert browser.evaluate("document.querySelector('#measured').textContent").startswith(sentences.CLICK_AN_END)
+    assert browser.evaluate("document.querySelector('#measured').textContent") == messages.MEASURED.format("2 mm")
+    browser.key("ArrowDown")  # clicks that measure select no finding, and the measurement stays active
+    assert browser.evaluate("document.querySelector('#measured').textContent").startswith(messages.CLICK_AN_END)
 
 
-def test_the_measured_line_is_seen_on_part_a(opened):
+def test_measured_line_is_visible_on_part_a(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     browser.settle()
@@ -135,18 +135,18 @@ def test_the_measured_line_is_seen_on_part_a(opened):
     browser.settle()
     changed = np.abs(browser.picture() - before).max(axis=-1) > 40
     line = browser.picture()[changed & (np.arange(before.shape[0]) < 0.7 * height)[:, None]]
-    assert (line.max(axis=-1) < 70).sum() > 60  # dark, and not orange
+    assert (line.max(axis=-1) < 70).sum() > 60  # dark, not orange
 
 
 def projected(browser):
-    """Return the ends of the arrow and the box of its number, in pixels of the picture."""
+    """Return the ends of the arrow and the box of its label, in pixels of the picture."""
     return browser.evaluate("""(() => { const { picture } = clashStage, [[number, tip], [, from]] = picture.labels;
         const box = picture.box.getBoundingClientRect(), { left, top, right, bottom } = number.getBoundingClientRect();
         const frame = [left - box.left, top - box.top, right - box.left, bottom - box.top];
         return [picture.pixel(from), picture.pixel(tip), frame, [box.width, box.height]]; })()""")
 
 
-def test_a_number_does_not_cover_its_arrow(opened):
+def test_label_does_not_cover_its_arrow(opened):
     browser = opened(three_cubes())
     for row in (0, 1):
         browser.click(f"#row-{row}")
@@ -157,7 +157,7 @@ def test_a_number_does_not_cover_its_arrow(opened):
             assert not (left < x < right and top < y < bottom)
 
 
-def test_a_small_gap_is_seen(opened):
+def test_small_gap_is_visible(opened):
     meshes = {"slab": cube(), "lid": cube((0, 0, 2.01))}
     browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm"), 0.1))
     browser.click("#row-0")
@@ -168,7 +168,7 @@ def test_a_small_gap_is_seen(opened):
     assert np.hypot(*np.subtract(a, b)[:2]) > 3
 
 
-def test_the_arrow_of_a_contained_part_is_in_the_picture(opened):
+def test_arrow_of_contained_part_is_in_the_picture(opened):
     meshes = {"block": cube(size=20.0), "pin": cube(size=1.0)}
     browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
     browser.click("#row-0")
@@ -179,7 +179,7 @@ def test_the_arrow_of_a_contained_part_is_in_the_picture(opened):
         assert 0 < y < height
 
 
-def test_a_view_is_saved_and_taken_up_again(opened):
+def test_saved_view_is_restored(opened):
     report = three_cubes()
     browser = opened(report)
     browser.click("#row-0")
@@ -203,8 +203,8 @@ def test_a_view_is_saved_and_taken_up_again(opened):
 
 
 @pytest.mark.parametrize(("unit", "each"), [("m", 1e-3), ("mil", 1 / 0.0254), ("Millimetres", 1.0)])
-def test_a_view_in_another_unit_is_taken_up_at_its_size(opened, unit, each):
-    """As BCF has metres, and others what they like."""
+def test_view_in_another_unit_is_converted(opened, unit, each):
+    """Views from BCF are in metres, and those of other programs in any unit."""
     report = three_cubes()
     eye, target = (each * np.array([[2.0, -9.0, 4.0], report.clashes[0].point])).tolist()
     view = {"id": "1", "at": "2026-05-04T08:00:00Z", "eye": eye, "target": target, "up": [0, 0, 1], "unit": unit}
@@ -226,22 +226,22 @@ def test_findings_are_filtered_by_their_cause(opened):
     meshes |= {"lone 1": cube((0, 0, 50)), "lone 2": cube((1, 0, 50))}
     browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
     assert browser.state("shown") == "5"
-    assert sentences.LOOK_FIRST.format("plate", 4, 5) in browser.evaluate("document.querySelector('#notes').innerText")
+    assert messages.LOOK_FIRST.format("plate", 4, 5) in browser.evaluate("document.querySelector('#notes').innerText")
     browser.evaluate("document.querySelector('#group').value = 'cause 0'")
     browser.evaluate("document.querySelector('#group').dispatchEvent(new Event('input'))")
     assert browser.state("shown") == "4"
 
 
-def test_a_list_of_groups_that_is_cut_says_so(opened):
+def test_truncated_group_list_is_labelled(opened):
     meshes = {f"{k} {side}": cube((20 * k, 0.5 * side, 0)) for k in range(501) for side in range(2)}
     browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
     assert browser.state("shown") == "501"
     (label,) = (
-        each
-        for each in browser.evaluate(
+        text
+        for text in browser.evaluate(
             "[...document.querySelectorAll('#group optgroup')].map((one) => one.label).join('|')"
         ).split("|")
-        if each.startswith("near")
+        if text.startswith("near")
     )
-    assert label == sentences.LARGEST_GROUPS.format(500, 501)
+    assert label == messages.LARGEST_GROUPS.format(500, 501)
     assert browser.evaluate("document.querySelectorAll('#group optgroup option').length") == 500

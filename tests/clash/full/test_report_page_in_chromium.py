@@ -9,7 +9,7 @@ from gjk3d.clash import Report
 from gjk3d.clash.detection.clashes import KINDS
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
-from tests.clash import sentences
+from tests.clash import messages
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def opened(chromium, tmp_path):
-    """Open the page of a report; at the end nothing may have been complained of or asked from elsewhere."""
+    """Return a function that opens the page of a report; fail if the page had errors or requested other addresses."""
     chromium.complaints.clear()
     chromium.requests.clear()
     chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
@@ -39,7 +39,7 @@ def opened(chromium, tmp_path):
 
 
 def share(picture, color):
-    """Return which part of a picture is about of this colour, in any light."""
+    """Return the share of a picture with about this hue, at any brightness."""
     picture = picture / np.linalg.norm(picture, axis=-1, keepdims=True).clip(1)
     return float((picture @ (np.array(color) / np.linalg.norm(color)) > 0.985).mean())
 
@@ -60,7 +60,7 @@ def rows(browser):
     )
 
 
-def test_a_click_on_a_row_flies_there(opened):
+def test_click_on_row_moves_camera_to_finding(opened):
     browser = opened(three_cubes())
     before, eye = browser.picture(), browser.state("eye")
     assert browser.state("view") == "assembly"
@@ -72,7 +72,7 @@ def test_a_click_on_a_row_flies_there(opened):
     assert browser.state("eye") != eye
     assert share(first, ORANGE) > 0.02
     assert share(first, GREEN) > 0.02
-    assert sentences.SEPARATION.format("0.5 mm") in browser.evaluate("document.querySelector('#legend').textContent")
+    assert messages.SEPARATION.format("0.5 mm") in browser.evaluate("document.querySelector('#legend').textContent")
     detail = browser.evaluate("document.querySelector('#detail').innerText")
     values = "depth\n0.5 mm", "(0.5, 0, 0), length 0.5 mm", "2 mm³", "0.5 × 2 × 2 mm"
     for words in ("frame", "press/ram", *values, "pressed in"):
@@ -81,13 +81,13 @@ def test_a_click_on_a_row_flies_there(opened):
     browser.click("#row-1")
     browser.settle()
     assert (np.abs(browser.picture() - first).max(axis=-1) > 30).mean() > 0.05
-    assert sentences.GAP.format("0.25 mm") in browser.evaluate("document.querySelector('#legend').textContent")
+    assert messages.GAP.format("0.25 mm") in browser.evaluate("document.querySelector('#legend').textContent")
     moved = np.array(browser.state("eye").split()[3:], float) - target
-    size = np.linalg.norm([5.75, 2, 2]) / 2  # of the three cubes
+    size = np.linalg.norm([5.75, 2, 2]) / 2  # bounds of the three cubes
     np.testing.assert_allclose(moved * size, [2.625 - 0.75, 0, 0], atol=1e-3)
 
 
-def test_the_flight_is_seen_where_motion_is_wanted(opened, chromium):
+def test_camera_flight_is_animated_unless_motion_is_reduced(opened, chromium):
     browser = opened(three_cubes())
     browser.media(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
     browser.evaluate(
@@ -101,10 +101,10 @@ def test_the_flight_is_seen_where_motion_is_wanted(opened, chromium):
 
 def test_keys_move_through_the_rows(opened):
     browser = opened(three_cubes())
-    one, two = (clash.id for clash in three_cubes().clashes)
+    a, b = (clash.id for clash in three_cubes().clashes)
     for key, selected in [
-        ("ArrowDown", one), ("ArrowDown", two), ("ArrowDown", two), ("ArrowUp", one), ("End", two), ("Home", one),
-        ("Escape", ""), ("ArrowUp", two),
+        ("ArrowDown", a), ("ArrowDown", b), ("ArrowDown", b), ("ArrowUp", a), ("End", b), ("Home", a),
+        ("Escape", ""), ("ArrowUp", b),
     ]:  # fmt: skip
         browser.key(key)
         assert browser.state("selected") == selected
@@ -124,7 +124,7 @@ def test_filters_and_order(opened):
     assert rows(browser) == [1]
     browser.type(" nothing of this")
     assert rows(browser) == []
-    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_ROW
+    assert browser.evaluate("document.querySelector('#empty').innerText") == messages.NO_ROW
     browser.click("#clear")
     assert rows(browser) == [0, 1]
     browser.click("#part")
@@ -145,13 +145,13 @@ def test_filters_and_order(opened):
     assert browser.state("selected") == three_cubes().clashes[1].id
 
 
-def test_a_click_in_the_picture_picks_the_finding(opened):
+def test_click_in_picture_selects_finding(opened):
     browser = opened(three_cubes())
     left, top, width, height = browser.evaluate(
         "(() => { const b = document.querySelector('#view').getBoundingClientRect();"
         " return [b.x, b.y, b.width, b.height]; })()"
     )
-    rust = np.array([240, 79, 14])  # the dot of what is hard: the table's #a8370a, lighter
+    rust = np.array([240, 79, 14])  # the dot of a hard clash: the #a8370a of the table, lighter
     at = np.argwhere(np.abs(browser.picture() - rust).max(axis=-1) < 24).mean(axis=0)
     assert 0.2 * height < at[0] < 0.8 * height
     assert 0.2 * width < at[1] < 0.8 * width
@@ -159,7 +159,7 @@ def test_a_click_in_the_picture_picks_the_finding(opened):
     assert browser.state("selected") == three_cubes().clashes[0].id
 
 
-def test_resolved_and_ignored_are_kept_apart(opened):
+def test_resolved_findings_have_their_own_filter(opened):
     hard, near = three_cubes().clashes
     gone = finding("touch", "frame", "a part that was", severity=3, status="resolved")
     browser = opened(three_cubes(clashes=(hard, near, gone)))
@@ -168,10 +168,10 @@ def test_resolved_and_ignored_are_kept_apart(opened):
     assert rows(browser) == [2]
     browser.click("#row-2")
     browser.settle()
-    assert sentences.B_NOT_DRAWN in browser.evaluate("document.querySelector('#detail').innerText")
+    assert messages.B_NOT_DRAWN in browser.evaluate("document.querySelector('#detail').innerText")
 
 
-def test_a_link_opens_a_finding(opened):
+def test_link_opens_finding(opened):
     wanted = three_cubes().clashes[1].id
     browser = opened(three_cubes(), f"#{wanted}")
     assert browser.state("selected") == wanted
@@ -190,8 +190,8 @@ def test_light_and_dark(opened):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("which", range(6), ids=KINDS)
-def test_words_can_be_read(opened, scheme, which):
-    """Contrast as WCAG has it: 4.5 to 1 for text of ordinary size."""
+def test_text_has_enough_contrast(opened, scheme, which):
+    """Text has the contrast that WCAG requires for ordinary size, 4.5 to 1."""
     browser = opened(three_cubes(clashes=tuple(finding(kind, "frame", "press/ram", distance=0.5) for kind in KINDS)))
     browser.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
     if KINDS[which] == "touch":  # a touch is not open
@@ -216,7 +216,7 @@ def test_words_can_be_read(opened, scheme, which):
         assert (high + 0.05) / (low + 0.05) > 4.5, (name, ink, ground)
 
 
-def test_hostile_names_stay_words(opened):
+def test_html_in_names_is_escaped(opened):
     names = (EVIL, ENDING, "\udcff.stl")
     report = three_cubes(names, notes=(EVIL,), unit="<b>mm</b>")
     report.parts += (PartRow(ENDING + " broken", EVIL, 0, reason=f"</li>{EVIL}"),)
@@ -230,7 +230,7 @@ def test_hostile_names_stay_words(opened):
     assert browser.evaluate("document.querySelectorAll('img, #rows script, #detail script, dd b').length") == 0
 
 
-def test_names_that_nobody_could_see_are_told(opened):
+def test_invisible_names_are_made_visible(opened):
     browser = opened(three_cubes((" ", "press/\u2066ram", "press/pin")))
     browser.click("#row-0")
     browser.settle()
@@ -253,7 +253,7 @@ def test_names_can_be_copied(opened):
     assert browser.evaluate("kept") == ["press/ram"]
 
 
-def test_names_are_copied_where_a_page_has_no_clipboard(opened):
+def test_names_are_copied_without_clipboard_api(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")
     browser.evaluate(
@@ -265,23 +265,23 @@ def test_names_are_copied_where_a_page_has_no_clipboard(opened):
     assert browser.evaluate("kept") == [["copy", "press/ram"]]
 
 
-def test_a_report_without_a_clash(opened):
+def test_report_without_a_clash(opened):
     browser = opened(three_cubes(clashes=()))
-    assert sentences.NO_CLASH.format("press.glb") in browser.evaluate("document.querySelector('h1').innerText")
-    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_FINDING
-    assert share(browser.picture(), (125, 136, 148)) > 0.02  # the parts are there
+    assert messages.NO_CLASH.format("press.glb") in browser.evaluate("document.querySelector('h1').innerText")
+    assert browser.evaluate("document.querySelector('#empty').innerText") == messages.NO_FINDING
+    assert share(browser.picture(), (125, 136, 148)) > 0.02  # the parts are drawn
     browser.key("ArrowDown")
     assert browser.state("selected") in (None, "")
 
 
-def test_a_report_of_unchecked_parts_only(opened):
+def test_report_of_unchecked_parts_only(opened):
     reason, note = "not a mesh file", "neither could be read"
     parts = (PartRow("lid.stl", "lid.stl", 0, reason=reason), PartRow("b", "b.stl", 0, reason="no triangle"))
     clash = finding("unchecked", "b", "lid.stl", shape_a="", shape_b="", method="", note=note)
     browser = opened(Report(parts=parts, clashes=(clash,), pairs_total=1))
     assert "1 unchecked" in browser.evaluate("document.querySelector('h1').innerText")
     listed = browser.evaluate("document.querySelector('#unchecked').innerText")
-    assert sentences.NOT_CHECKED.format(2) in listed
+    assert messages.NOT_CHECKED.format(2) in listed
     assert reason in listed
     browser.key("ArrowDown")
     browser.settle()
@@ -289,7 +289,7 @@ def test_a_report_of_unchecked_parts_only(opened):
     assert browser.evaluate("document.querySelector('#how').innerText") == "Not decided."
 
 
-def test_a_part_that_could_not_be_read_has_no_other(opened):
+def test_unreadable_part_is_shown_without_partner(opened):
     clash = finding("unchecked", "press/ram", "", shape_a="", shape_b="", method="", note="the file ends too early")
     browser = opened(three_cubes(clashes=(clash,)))
     browser.key("ArrowDown")
@@ -300,13 +300,13 @@ def test_a_part_that_could_not_be_read_has_no_other(opened):
     assert share(browser.picture(), GREEN) < 0.01
 
 
-def test_points_that_are_not_those_of_the_distance_are_left_out(opened):
-    near = replace(three_cubes().clashes[1], distance=0.125)  # the points are 0.25 apart
+def test_points_that_contradict_distance_are_left_out(opened):
+    near = replace(three_cubes().clashes[1], distance=0.125)  # the points have a distance of 0.25
     browser = opened(three_cubes(clashes=(near,)))
     browser.click("#row-0")
     browser.settle()
     assert browser.evaluate("document.querySelector('#legend').textContent") == ""
-    assert sentences.POINT_ON_A not in browser.evaluate("document.querySelector('#detail').innerText")
+    assert messages.POINT_ON_A not in browser.evaluate("document.querySelector('#detail').innerText")
 
 
 def test_b_can_be_moved_out(opened):
@@ -319,8 +319,8 @@ def test_b_can_be_moved_out(opened):
     assert (np.abs(browser.picture() - before).max(axis=-1) > 30).mean() > 0.02
 
 
-def test_the_whole_has_the_colours_of_its_file(opened):
-    def magenta(browser):  # glass before what is bright
+def test_assembly_has_the_colours_of_its_file(opened):
+    def magenta(browser):  # transparent parts in front of a bright ground
         browser.settle()
         red, green, blue = np.moveaxis(browser.picture().astype(int), -1, 0)
         return float(((red > green + 12) & (blue > green + 12)).mean())
@@ -338,11 +338,11 @@ def test_the_whole_has_the_colours_of_its_file(opened):
     assert magenta(browser) < 0.001
     browser.click("#show-colours")
     assert magenta(browser) == pytest.approx(shaded, abs=0.002)
-    browser.click("#row-1")  # a finding has the colours of A and B
+    browser.click("#row-1")  # a selected finding is drawn in the colours of A and B
     assert magenta(browser) < 0.001
 
 
-def test_of_a_thousand_findings_only_rows_in_sight_are_drawn(opened):
+def test_only_rows_in_view_are_drawn(opened):
     browser = opened(many(1000))
     assert browser.state("shown") == "834"  # without touches
     choose(browser, "#status", "all")
@@ -360,7 +360,7 @@ def test_of_a_thousand_findings_only_rows_in_sight_are_drawn(opened):
     browser.settle()
 
 
-def test_no_webgl_leaves_the_table(tmp_path):
+def test_table_works_without_webgl(tmp_path):
     if program() is None:
         pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
     browser = Browser(tmp_path / "profile", options=("--disable-3d-apis",))
@@ -374,7 +374,7 @@ def test_no_webgl_leaves_the_table(tmp_path):
         browser.close()
 
 
-def test_a_small_window_leaves_room_for_the_picture(opened, chromium):
+def test_small_window_leaves_room_for_the_picture(opened, chromium):
     notes = tuple(f"part {k} is in m: its lengths are multiplied by 1000" for k in range(12))
     lost = tuple(PartRow(f"lost {k}", "lost.stl", 0, reason="the file ends too early") for k in range(3))
     report = three_cubes(notes=notes)

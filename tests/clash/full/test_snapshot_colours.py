@@ -1,4 +1,4 @@
-"""Pictures in BCF have few colours, and those of their legend are exact."""
+"""Pictures in BCF have few colours, and the colours of their legend are exact."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ from gjk3d.viz.colors import COLORS, SEPARATION
 from gjk3d.viz.drawing import COMMON
 
 
-def test_a_picture_has_the_colours_of_its_legend():
+def test_snapshot_has_the_colours_of_its_legend():
     report = gk.clash.check(gk.clash.Assembly.load("data/gearbox.glb"))
     png = snapshots(report)(report.clashes[0])
     colors = np.unique(np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).reshape(-1, 3), axis=0)
@@ -27,15 +27,15 @@ def test_a_picture_has_the_colours_of_its_legend():
     assert snapshots(report)(touch) is None
 
 
-def test_a_saved_view_has_a_snapshot_of_its_camera_and_section(tmp_path):
+def test_saved_view_has_snapshot_with_camera_and_section(tmp_path):
     vertices, faces = gk.Box((2, 2, 2)).surface()
     parts = {"a": gk.Mesh(vertices, faces), "b": gk.Mesh(vertices + (1.5, 0, 0), faces)}
     report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"))
     (clash,) = report.clashes
     at, up = "2026-05-04T08:00:00.000Z", (0.0, 1.0, 0.0)
-    whole = View(at, "ann", "view 1", "1", (0.0, 0.0, 20.0), (0.0, 0.0, 0.0), up)
-    section = View(at, "ann", "view 2", "2", whole.eye, whole.target, up, (((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)),))
-    issue = Issue(clash.id, clash.kind, clash.a, clash.b, views=(whole, section))
+    uncut = View(at, "ann", "view 1", "1", (0.0, 0.0, 20.0), (0.0, 0.0, 0.0), up)
+    section = View(at, "ann", "view 2", "2", uncut.eye, uncut.target, up, (((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)),))
+    issue = Issue(clash.id, clash.kind, clash.a, clash.b, views=(uncut, section))
     report.triage = Triage({clash.id: issue})
     draw = snapshots(report)
     to_bcf(report, tmp_path / "a.bcf", snapshot=draw, view_snapshot=draw)
@@ -46,15 +46,15 @@ def test_a_saved_view_has_a_snapshot_of_its_camera_and_section(tmp_path):
             for k in (1, 2)
         ]
     assert [f"snapshot-{k}.png".encode() in markup for k in (1, 2)] == [True, True]
-    # the width of A, at the height of the middle: the section leaves its left half
+    # pixels across A at mid height: the section removes its left half
     colored = [np.ptp(picture[300].astype(int), axis=1) > 60 for picture in pictures]
     assert colored[0][420]
     assert not colored[1][420]
     assert all(row[380] for row in colored)
 
 
-def test_a_snapshot_is_the_view_of_its_viewpoint(tmp_path):
-    """The corners of B are where the camera of the viewpoint puts them."""
+def test_snapshot_equals_projection_by_viewpoint(tmp_path):
+    """The corners of the pin are drawn where the camera of the viewpoint projects them."""
     vertices, faces = gk.Box((2, 2, 2)).surface()
     parts = {"plate": gk.Mesh(vertices * (4, 4, 0.2), faces), "pin": gk.Mesh(vertices * 0.4 + (0.3, 0.2, 0.4), faces)}
     report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"))

@@ -1,8 +1,8 @@
-"""STEP files: the unit they are drawn in, and how near triangles are to curved faces."""
+"""STEP files: their unit, and the error of triangles on curved faces."""
 
 import numpy as np
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.clash import Assembly, Movement, check
 from gjk3d.cli.app import main
@@ -12,7 +12,7 @@ from gjk3d.files.step_ifc import unit_of
 from tests.model_files import CORNERS, QUADS, glb, step, write_zip
 
 PLATES = [("low", CORNERS * 40, QUADS), ("high", CORNERS * 40 + (0, 0, 40.3), QUADS)]
-#: A block from 0 to 10, and a ball at its side x = 10.
+#: A block from 0 to 10; the balls are at its side x = 10.
 BLOCK = [("block", CORNERS * 10, QUADS)]
 
 
@@ -26,12 +26,12 @@ def save(tmp_path):
 
 
 def ball(gap):
-    """Return a ball so far from the block; its triangles are 0.005 inside of it on that side."""
+    """Return a ball at this gap from the block; its triangles are 0.005 inside the sphere on that side."""
     return [("ball", 5, (15 + gap, 5, 5))]
 
 
 @pytest.mark.parametrize(("written", "unit"), [(".MILLI.", "mm"), (".CENTI.", "cm"), ("$", "m"), ("INCH", "in")])
-def test_an_assembly_is_in_the_unit_that_its_step_was_drawn_in(save, written, unit):
+def test_assembly_has_the_unit_of_its_step_file(save, written, unit):
     assembly = Assembly.load(save("a.step", step(PLATES, unit=written)))
     assert assembly.unit == assembly.inputs[0].unit == unit
     assert np.ptp(assembly.parts[0].bounds, axis=0) == pytest.approx([40] * 3)
@@ -39,20 +39,20 @@ def test_an_assembly_is_in_the_unit_that_its_step_was_drawn_in(save, written, un
     assert check(assembly, 0.2).counts["clearance"] == 0
 
 
-def test_a_step_in_an_unknown_unit_comes_in_metres(save):
+def test_step_in_unknown_unit_is_read_in_metres(save):
     assembly = Assembly.load(save("a.step", step(PLATES, unit="furlong")))
     assert assembly.unit == "m"
     assert np.ptp(assembly.parts[0].bounds, axis=0) == pytest.approx([40 * 25.4e-3] * 3)
 
 
-def test_a_zip_of_step_is_in_its_unit(tmp_path):
+def test_zip_of_step_files_has_their_common_unit(tmp_path):
     write_zip(tmp_path / "a.zip", {"one.step": step(PLATES)})
     assert Assembly.load(tmp_path / "a.zip").unit == "mm"
     write_zip(tmp_path / "b.zip", {"one.step": step(PLATES), "two.step": step(PLATES, unit="INCH")})
     assert Assembly.load(tmp_path / "b.zip").unit == "m"
 
 
-def test_the_unit_is_that_of_most_contexts_and_never_one_that_another_is_based_on():
+def test_unit_of_most_contexts_is_used():
     units = b"#1=(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT(.MILLI.,.METRE.));\n#2=LENGTH_MEASURE_WITH_UNIT(1.,#1);\n"
     units += b"#3 = ( CONVERSION_BASED_UNIT('INCH',#2)\n  LENGTH_UNIT() NAMED_UNIT(#9) );\n"
     inch, millimetre = (b"#%d=(GLOBAL_UNIT_ASSIGNED_CONTEXT((#8,#%d)));\n" % (20 + k, k) for k in (3, 1))
@@ -62,27 +62,27 @@ def test_the_unit_is_that_of_most_contexts_and_never_one_that_another_is_based_o
     assert unit_of(b"LENGTH_UNIT" * 10_000 + b"#" * 10_000 + b"GLOBAL_UNIT_ASSIGNED_CONTEXT((#" * 10_000) is None
 
 
-def test_a_ball_within_the_error_of_its_facets_is_no_plain_no_clash(save):
+def test_ball_within_facet_error_touches(save):
     for gap in (-0.004, 0.004):
         report = check(Assembly.load(save("a.step", step(BLOCK, balls=ball(gap)))))
-        (found,) = report.clashes
-        assert (found.kind, found.tolerance) == ("touch", pytest.approx(0.025))
-        assert report.tolerance == found.tolerance
-        assert abs(found.distance - gap) < 0.02
-        assert found.error_bound >= 0.05
+        (clash,) = report.clashes
+        assert (clash.kind, clash.tolerance) == ("touch", pytest.approx(0.025))
+        assert report.tolerance == clash.tolerance
+        assert abs(clash.distance - gap) < 0.02
+        assert clash.error_bound >= 0.05
         assert_names(report.notes[0], "triangles", "0.025 mm")
-    told = check(Assembly.load(save("a.step", step(BLOCK, balls=ball(-0.004)))), tolerance=0.001)
-    assert told.tolerance == 0.001  # who says one has it
+    strict = check(Assembly.load(save("a.step", step(BLOCK, balls=ball(-0.004)))), tolerance=0.001)
+    assert strict.tolerance == 0.001  # a tolerance of the user is not enlarged
 
 
-def test_a_ball_deeper_than_the_error_of_its_facets_clashes_and_its_bounds_hold(save):
-    (found,) = check(Assembly.load(save("a.step", step(BLOCK, balls=ball(-0.1))))).clashes
-    assert found.kind == "hard"
-    assert found.penetration <= 0.1
-    assert abs(found.depth - 0.1) <= found.error_bound
+def test_ball_deeper_than_facet_error_is_hard_clash(save):
+    (clash,) = check(Assembly.load(save("a.step", step(BLOCK, balls=ball(-0.1))))).clashes
+    assert clash.kind == "hard"
+    assert clash.penetration <= 0.1
+    assert abs(clash.depth - 0.1) <= clash.error_bound
 
 
-def test_flat_parts_of_a_step_have_no_error(save):
+def test_flat_parts_have_no_facet_error(save):
     parts = [("low", CORNERS * 40, QUADS), ("high", CORNERS * 40 + (0, 0, 39.985), QUADS)]
     assembly = Assembly.load(save("a.step", step(parts)))
     assert {part.facets for part in assembly.parts} == {0.0}
@@ -92,7 +92,7 @@ def test_flat_parts_of_a_step_have_no_error(save):
     assert report.notes == ()
 
 
-def test_a_moving_ball_is_free_only_beyond_the_error_of_its_facets(save):
+def test_moving_ball_is_free_only_beyond_facet_error(save):
     assembly = Assembly.load(save("a.step", step(BLOCK, balls=ball(1.0))))
     poses = np.tile(np.eye(4), (2, 1, 1))
     least = {}
@@ -109,14 +109,14 @@ def test_a_moving_ball_is_free_only_beyond_the_error_of_its_facets(save):
     assert least[1.1] == ((0.0, 0.0), ["hard"])
 
 
-def test_a_glb_that_says_what_a_step_reader_says_is_not_believed(save):
+def test_facet_error_in_a_glb_is_ignored(save):
     tree = glb([{"name": "cube", "mesh": 0}], meshes=[
         {"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}], "extras": {"facets": 1e9}}
     ])  # fmt: skip
     assert Assembly.load(save("a.glb", tree)).parts[0].facets == 0.0
 
 
-def test_curves_and_points_are_no_parts(save):
+def test_curves_and_points_are_not_parts(save):
     parts = [("low", CORNERS * 40, QUADS), ("high", CORNERS * 40 + (0, 0, 40.3), QUADS)]
     file = save("a.step", step(parts, datums=["axis", "points", "low"]))
     report = check(Assembly.load(file))
@@ -132,20 +132,23 @@ def test_curves_and_points_are_no_parts(save):
     assert_names(error.value, "c.step", "0 triangles")
 
 
-def test_solids_of_one_product_are_parts_on_request(save, tmp_path, capsys):
+def test_solids_of_one_product_become_parts_on_request(save, tmp_path, capsys):
     boxes = [CORNERS * 10, CORNERS * 10 + (10, 0, 0), CORNERS * 10 + (5, 5, 5)]
     solids = [*(("frame", box, QUADS) for box in boxes), ("lid", CORNERS * 10 + (50, 0, 0), QUADS)]
     text = step(solids, [("top", [("frame", "f", (0, 0, 0)), ("frame", "g", (0, 0, 99)), ("lid", "lid", (0, 0, 0))])])
     file = save("a.step", text)
-    whole = Assembly.load(file)
-    assert [part.name for part in whole.parts] == ["top/f", "top/g", "top/lid"]
-    assert_names(whole.notes[0], "a.step", "top/f (3), top/g (3)", "--bodies", "bodies=True")
-    apart = Assembly.load(file, bodies=True)
-    assert [part.name for part in apart.parts] == [*(f"top/{name}/{k}" for name in "fg" for k in (1, 2, 3)), "top/lid"]
-    assert apart.parts[0].path == ("top", "f", "1")
-    assert apart.parts[0].shape is apart.parts[3].shape
-    assert apart.notes == ()
-    kinds = {(clash.a, clash.b): clash.kind for clash in check(apart).clashes}
+    merged = Assembly.load(file)
+    assert [part.name for part in merged.parts] == ["top/f", "top/g", "top/lid"]
+    assert_names(merged.notes[0], "a.step", "top/f (3), top/g (3)", "--bodies", "bodies=True")
+    separate = Assembly.load(file, bodies=True)
+    assert [part.name for part in separate.parts] == [
+        *(f"top/{name}/{k}" for name in "fg" for k in (1, 2, 3)),
+        "top/lid",
+    ]
+    assert separate.parts[0].path == ("top", "f", "1")
+    assert separate.parts[0].shape is separate.parts[3].shape
+    assert separate.notes == ()
+    kinds = {(clash.a, clash.b): clash.kind for clash in check(separate).clashes}
     pairs = {(f"top/{name}/{a}", f"top/{name}/{b}") for name in "fg" for a, b in ((1, 3), (2, 3))}
     assert {pair for pair, kind in kinds.items() if kind == "hard"} == pairs
     assert {pair for pair, kind in kinds.items() if kind == "touch"} == {

@@ -1,4 +1,4 @@
-"""``gjk3d clash --scheduler``: the report of one process, also where a worker is killed; errors that name the cure."""
+"""``gjk3d clash --scheduler``: equal reports with a cluster, killed workers and error messages."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from words import assert_names
+from message_checks import assert_names
 
 from gjk3d.clash.formats import LineWriter
 
@@ -22,32 +22,32 @@ def cluster():
         yield cluster
 
 
-def test_a_cluster_says_what_one_process_says(run, cluster):
-    here, there = (
+def test_cluster_report_equals_local_report(run, cluster):
+    local, remote = (
         run("clash", GEARBOX, "-f", "json", *more) for more in ((), ("--scheduler", cluster.scheduler_address))
     )
-    assert (there.code, there.err) == (here.code, here.err)
-    one, other = json.loads(here.out), json.loads(there.out)
-    assert one.pop("elapsed") > 0.0
-    assert other.pop("elapsed") > 0.0
-    assert one == other
+    assert (remote.code, remote.err) == (local.code, local.err)
+    local_report, remote_report = json.loads(local.out), json.loads(remote.out)
+    assert local_report.pop("elapsed") > 0.0
+    assert remote_report.pop("elapsed") > 0.0
+    assert local_report == remote_report
 
 
-def test_a_worker_that_is_killed_loses_no_line(run, cluster, monkeypatch):
-    here = run("clash", GEARBOX, "-f", "jsonl")
-    workers, told, write = [worker.pid for worker in cluster.workers.values()], [], LineWriter.clash
+def test_killed_worker_loses_no_line(run, cluster, monkeypatch):
+    local = run("clash", GEARBOX, "-f", "jsonl")
+    workers, findings, write = [worker.pid for worker in cluster.workers.values()], [], LineWriter.clash
 
-    def clash(self, found):
-        told.append(found)
-        if len(told) == 3:
+    def clash(self, finding):
+        findings.append(finding)
+        if len(findings) == 3:
             os.kill(workers[0], signal.SIGKILL)
-        write(self, found)
+        write(self, finding)
 
     monkeypatch.setattr(LineWriter, "clash", clash)
-    there = run("clash", GEARBOX, "-f", "jsonl", "-q", "--scheduler", cluster.scheduler_address)
-    assert there.code == here.code
-    assert len(told) > 40
-    assert there.out.splitlines()[:-1] == here.out.splitlines()[:-1]  # the last line says how long it took
+    remote = run("clash", GEARBOX, "-f", "jsonl", "-q", "--scheduler", cluster.scheduler_address)
+    assert remote.code == local.code
+    assert len(findings) > 40
+    assert remote.out.splitlines()[:-1] == local.out.splitlines()[:-1]  # the last line contains the elapsed time
 
 
 @pytest.mark.parametrize(
@@ -58,24 +58,24 @@ def test_a_worker_that_is_killed_loses_no_line(run, cluster, monkeypatch):
         ("tcp://127.0.0.1:9", "Timed out"),
     ],
 )
-def test_an_address_at_which_no_scheduler_answers_is_refused(run, monkeypatch, address, cause):
+def test_unreachable_scheduler_is_rejected(run, monkeypatch, address, cause):
     pytest.importorskip("dask.distributed", reason='pip install "gjk3d[scale]" brings Dask')
     monkeypatch.setattr(import_module("gjk3d.cli.clash"), "_WAIT", 0.5)
-    said = run("clash", GEARBOX, "--scheduler", address)
-    assert (said.code, said.out) == (2, "")
-    assert_names(" ".join(said.err.split()), f"--scheduler {address!r}", cause, "`dask scheduler`")
+    result = run("clash", GEARBOX, "--scheduler", address)
+    assert (result.code, result.out) == (2, "")
+    assert_names(" ".join(result.err.split()), f"--scheduler {address!r}", cause, "`dask scheduler`")
 
 
-def test_a_scheduler_without_workers_is_told(run):
+def test_scheduler_without_workers_is_rejected(run):
     distributed = pytest.importorskip("dask.distributed", reason='pip install "gjk3d[scale]" brings Dask')
     with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty:
-        said = run("clash", GEARBOX, "--scheduler", empty.scheduler_address)
-    assert said.code == 2
-    assert f"dask worker {empty.scheduler_address}" in " ".join(said.err.split())
+        result = run("clash", GEARBOX, "--scheduler", empty.scheduler_address)
+    assert result.code == 2
+    assert f"dask worker {empty.scheduler_address}" in " ".join(result.err.split())
 
 
-def test_where_dask_is_not_installed_the_line_to_install_it_is_told(run, monkeypatch):
+def test_missing_dask_prints_install_command(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
-    said = run("clash", GEARBOX, "--scheduler", "tcp://127.0.0.1:8786")
-    assert said.code == 2
-    assert 'pip install "gjk3d[scale]"' in said.err
+    result = run("clash", GEARBOX, "--scheduler", "tcp://127.0.0.1:8786")
+    assert result.code == 2
+    assert 'pip install "gjk3d[scale]"' in result.err

@@ -1,4 +1,4 @@
-"""What queries return, where the types of poses tell one from many and where they do not."""
+"""Types of results for single_pose pose, for many_poses poses and for poses of unknown shape."""
 
 from typing import Any, assert_type
 
@@ -13,7 +13,7 @@ box, ball, pose = gk.Box((1, 1, 1)), gk.Sphere(0.5), np.eye(4)
 stack = np.zeros((3, 4, 4))
 
 
-def one() -> None:
+def single_pose() -> None:
     assert_type(gk.collide(box, ball), bool)
     assert_type(gk.collide(box, ball, None, pose, margin=0.1, workers=2), bool)
     near = gk.distance(box, ball, pose)
@@ -39,7 +39,7 @@ def one() -> None:
     gk.Box(pose[0]).scaled(2).inflated(0.1).placed(pose)
 
 
-def many(seen: list[Array]) -> None:
+def many_poses(seen: list[Array]) -> None:
     assert_type(gk.collide(box, ball, None, stack), Bools)
     assert_type(gk.collide(box, ball, [pose, pose]), Bools)
     far = gk.distance(box, ball, pose, stack)
@@ -52,19 +52,19 @@ def many(seen: list[Array]) -> None:
     assert_type(box.contains([(0, 0, 0), (1, 2, 3)]), Bools)
 
 
-def either(poses: Array, anything: Any) -> None:
-    """An array of unknown shape may be one pose or many: the answer's fields are Any, its names still checked."""
+def unknown_shape(poses: Array, anything: Any) -> None:
+    """An array of unknown shape gives fields of type Any, and the names of fields are still checked."""
     assert_type(gk.collide(box, ball, None, poses), Any)
-    answer = gk.distance(box, ball, None, poses)
-    assert_type(answer, gk.Distance[Any])
-    assert_type(answer.distance, Any)
-    assert_type(answer[0].distance, float)
+    result = gk.distance(box, ball, None, poses)
+    assert_type(result, gk.Distance[Any])
+    assert_type(result.distance, Any)
+    assert_type(result[0].distance, float)
     assert_type(gk.distance(box, ball, None, [poses, poses]), gk.Distance[Any])
     assert_type(gk.distance(box, ball, anything), gk.Distance[Any])
 
 
-def tell(answer: gk.Distance, exact: gk.Distance[float]) -> float:
-    print(answer.status, f"{answer.distance:.3f}")
+def print_result(result: gk.Distance, exact: gk.Distance[float]) -> float:
+    print(result.status, f"{result.distance:.3f}")
     return exact.distance
 
 

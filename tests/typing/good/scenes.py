@@ -15,31 +15,31 @@ Bools = NDArray[np.bool_]
 
 
 def scene(pose: Array) -> None:
-    things = Scene()
-    things.add("box", Box((1, 1, 1)), pose)
-    things.move("box", np.eye(4))
-    assert_type(things.collides(), bool)
-    assert_type(things.collisions(gk.Sphere(1), pose), list[tuple[str, str | None]])
-    assert_type(things.clearance().distance, float)
-    for a, b, row in things.closest(within=0.1):
+    objects = Scene()
+    objects.add("box", Box((1, 1, 1)), pose)
+    objects.move("box", np.eye(4))
+    assert_type(objects.collides(), bool)
+    assert_type(objects.collisions(gk.Sphere(1), pose), list[tuple[str, str | None]])
+    assert_type(objects.clearance().distance, float)
+    for a, b, row in objects.closest(within=0.1):
         assert_type(a, str)
         assert_type(b, str | None)
         assert_type(row, gk.Distance[float])
-    assert_type(things.closest(k=2).result.distance, Array)
-    assert_type(things.contacts()[0][2].count, int)
-    hit = things.raycast((0, 0, 5), (0, 0, -1))
+    assert_type(objects.closest(k=2).result.distance, Array)
+    assert_type(objects.contacts()[0][2].count, int)
+    hit = objects.raycast((0, 0, 5), (0, 0, -1))
     assert_type(hit.name, str | None)
     assert_type(hit.distance, float)
 
 
 def manager(mesh: gk.Mesh) -> None:
-    found = gk.CollisionManager()
-    found.add_object("part", mesh)
-    assert_type(found.in_collision_internal(), bool)
-    hit, names = found.in_collision_single(mesh, return_names=True)
+    collision_manager = gk.CollisionManager()
+    collision_manager.add_object("part", mesh)
+    assert_type(collision_manager.in_collision_internal(), bool)
+    hit, names = collision_manager.in_collision_single(mesh, return_names=True)
     assert_type(hit, bool)
     print(sorted(names))
-    assert_type(found.min_distance_single(mesh), float)
+    assert_type(collision_manager.min_distance_single(mesh), float)
 
 
 def assembly(path: Path) -> None:
@@ -68,14 +68,14 @@ def robot(path: Path, q: Array, poses: PoseLike) -> None:
     assert_type(move.status, gk.robot.MotionStatus)
     assert_type(move.hit, float)
     assert_type(checker.motion_free([0.0], many).free, Bools)
-    kept: gk.robot.MotionCheck = checker.motion_free(q, q)
-    print(kept.safe)
+    motion: gk.robot.MotionCheck = checker.motion_free(q, q)
+    print(motion.safe)
     assert_type(checker.path_free([[0.0], [1.0]]).edge, int | None)
     near = checker.distances(q, within=0.2)
     assert_type(near.gradient, Array)
     arm = checker.robot
-    both = gk.robot.Robot.join({"left": arm, "right": arm.at(np.eye(4)).held(q)}, joints={"left": "planar"})
-    assert_type(both, gk.robot.Robot)
+    joined = gk.robot.Robot.join({"left": arm, "right": arm.at(np.eye(4)).held(q)}, joints={"left": "planar"})
+    assert_type(joined, gk.robot.Robot)
     assert_type(checker.with_robot(arm.with_geometry("hand", Box((1, 1, 1)))), gk.robot.Checker)
     planning = gk.robot.ompl.Planning(checker, resolution=0.1)
     assert_type(planning.proof, gk.robot.PathProof | None)

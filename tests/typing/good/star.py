@@ -1,5 +1,5 @@
 # ruff: noqa: F403, F405
-"""All public names come by a star, too."""
+"""All public names can be imported with a star."""
 
 from typing import assert_type
 

@@ -1,4 +1,4 @@
-"""The browser of the tests of lessons. Other tests have their own, with another size."""
+"""The browser of the tests of lesson pages. Tests of other pages use another window size."""
 
 import pytest
 from browser import Browser, program

@@ -1,4 +1,4 @@
-"""What all pages have in common, in Chromium: axe-core, keys, the printer, dark paper; B stays on its canvas."""
+"""Properties of all pages in Chromium: accessibility, keys, printing, dark mode, network requests and dragging."""
 
 import base64
 import importlib.util
@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from answers import deep, pose
 from browser import Browser, program
+from example_results import overlapping, pose
+from message_checks import assert_names
 from page_state import choose, set_input
 from PIL import Image
-from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
-from tests.viz import sentences
+from tests.viz import messages
 
 KINDS = ("explain", "sat", "bounds", "answer", "drawing", "motion", "clash", "safety")
 
@@ -39,7 +39,7 @@ def report():
 
 
 def safety():
-    """Return a report of a motion that keeps its margin, and of one that hits a ball that moves."""
+    """Return a report of a motion that keeps its margin and of a motion that hits a moving ball."""
     checker = gk.robot.Checker(gk.robot.Robot.example(), {"<ball>": (gk.Sphere(0.1), pose(1, 1, 0))}, margin=0.02)
     away = gk.Motion.translation(pose(1, 1, 0), (0.2, 0, 0))
     return checker.safety({"stay": [[0, 0], [0.2, 0]], "over": ([[0.2, 0], [1, 0]], {"<ball>": away})})
@@ -48,11 +48,11 @@ def safety():
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, pose(1.4, 0.3, 0.2, (0.4, 0.3, 0)))
-    viz.explain(found).save(folder / "explain.html")
+    result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, pose(1.4, 0.3, 0.2, (0.4, 0.3, 0)))
+    viz.explain(result).save(folder / "explain.html")
     for topic in ("sat", "bounds"):
         viz.lesson(folder / f"{topic}.html", topic)
-    viz.write_html(folder / "answer.html", deep(), notes=("a note",))
+    viz.write_html(folder / "answer.html", overlapping(), notes=("a note",))
     viz.show([gk.Sphere(0.6), (gk.Box((1, 1, 1)), pose(2, 0, 0))], path=folder / "drawing.html", names=("ball", "box"))
     motion(folder / "motion.html")
     report().to_html(folder / "clash.html")
@@ -71,7 +71,7 @@ def browser(tmp_path_factory):
 
 def opened(browser, page, hash=""):
     browser.complaints.clear()
-    browser._ask("Page.navigate", url="about:blank")  # a page that differs by what is behind # alone is not loaded anew
+    browser._ask("Page.navigate", url="about:blank")  # Chromium does not reload a page if only the part after # differs
     browser.wait("location.href === 'about:blank' && document.readyState === 'complete'")
     browser._ask("Page.navigate", url=page.as_uri() + hash)
     browser.wait("document.readyState === 'complete' && document.documentElement.dataset.state === 'drawn'")
@@ -80,26 +80,26 @@ def opened(browser, page, hash=""):
 
 @pytest.fixture(scope="module")
 def axe():
-    found = importlib.util.find_spec("axe_core_python")
-    if found is None:
+    spec = importlib.util.find_spec("axe_core_python")
+    if spec is None:
         pytest.fail("these tests run axe-core over pages: pip install axe-core-python")
-    return Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+    return Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("kind", "paper"), list(itertools.product(KINDS, ("light", "dark"))))
-def test_axe_finds_nothing(browser, pages, axe, kind, paper):
+def test_axe_reports_no_violation(browser, pages, axe, kind, paper):
     browser.media(prefers_color_scheme=paper, prefers_reduced_motion="reduce")
     opened(browser, pages[kind])
     if kind == "clash":
         browser.key("ArrowDown")
     browser.evaluate(axe)
-    told = browser.evaluate(
+    outcome = browser.evaluate(
         "axe.run().then((r) => [r.violations.map((v) => v.id + ': ' + v.nodes[0].html), r.passes.map((v) => v.id)])"
     )
-    assert told[0] == []
-    assert {"html-has-lang", "button-name"} <= set(told[1])
-    if kind not in ("drawing", "motion"):  # whose words lie on the picture, see below
-        assert "color-contrast" in told[1]
+    assert outcome[0] == []
+    assert {"html-has-lang", "button-name"} <= set(outcome[1])
+    if kind not in ("drawing", "motion"):  # their text is over the picture, and a test below checks its contrast
+        assert "color-contrast" in outcome[1]
     assert browser.complaints == []
     night = browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(27, 29, 32)"
     assert night == (paper == "dark")
@@ -107,11 +107,11 @@ def test_axe_finds_nothing(browser, pages, axe, kind, paper):
 
 
 @pytest.mark.parametrize("paper", ["light", "dark"])
-def test_a_legend_has_the_colors_of_the_picture(browser, tmp_path, paper):
+def test_legend_has_colors_of_picture(browser, tmp_path, paper):
     block = gk.Mesh(*gk.Box((1, 1, 1)).surface())
-    found = gk.signed_distance(block, block, None, pose(0.4, 0.3, 0.2))
+    result = gk.signed_distance(block, block, None, pose(0.4, 0.3, 0.2))
     browser.media(prefers_color_scheme=paper)
-    opened(browser, viz.write_html(tmp_path / "overlap.html", found))
+    opened(browser, viz.write_html(tmp_path / "overlap.html", result))
     row = "[...document.querySelectorAll('#legend label')].find((one) => one.innerText.includes('intersection curve'))"
     ink = browser.evaluate(f"getComputedStyle({row}.querySelector('rect')).fill")
     assert ink == {"light": "rgb(32, 33, 36)", "dark": "rgb(232, 234, 237)"}[paper]
@@ -119,26 +119,26 @@ def test_a_legend_has_the_colors_of_the_picture(browser, tmp_path, paper):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_there_are_no_keys_none_are_told(browser, pages, kind):
+def test_touch_screens_show_no_key_hints(browser, pages, kind):
     opened(browser, pages[kind])
     assert "@media (hover: none) and (pointer: coarse) { .keys { display: none; } }" in pages[kind].read_text()
-    told = browser.evaluate(
+    shown = browser.evaluate(
         "(() => { document.querySelectorAll('.keys').forEach((one) => { one.hidden = true; });"
         " return document.body.innerText; })()"
     )
-    assert "drag" in told.lower()
-    assert not re.search(r"arrow keys?|space bar|\bpress\b|\bEsc\b|Shift", told)
+    assert "drag" in shown.lower()
+    assert not re.search(r"arrow keys?|space bar|\bpress\b|\bEsc\b|Shift", shown)
 
 
-def test_a_safety_report_names_its_units_and_what_moves(browser, pages):
+def test_safety_report_names_units_and_moving_objects(browser, pages):
     opened(browser, pages["safety"])
     heads = browser.evaluate("[...document.querySelectorAll('th')].map((one) => one.textContent)")
-    assert set(heads) >= sentences.SAFETY_COLUMNS
+    assert set(heads) >= messages.SAFETY_COLUMNS
     keys = browser.evaluate("[...document.querySelectorAll('#keys label')].map((one) => one.textContent.trim())")
     assert keys == ["example", "<ball>", "colliding"]
 
 
-def test_rows_of_a_safety_report_show_where_it_is(browser, pages):
+def test_safety_report_rows_show_their_state(browser, pages):
     opened(browser, pages["safety"])
     assert (browser.state("at"), browser.evaluate("document.getElementById('run').textContent")) == ("0", "play")
     browser.evaluate("document.querySelector('#rows a').click()")
@@ -154,11 +154,11 @@ def test_rows_of_a_safety_report_show_where_it_is(browser, pages):
     (name, moved), frame = row.place.moved[0], "gjk3d.data.items.find((one) => one.name === '<ball>').frames"
     assert (name, moved[0][3]) == ("<ball>", pytest.approx(1 + 0.2 * row.time))
     spots = np.frombuffer(base64.b64decode(browser.evaluate(frame)), "<f4").reshape(-1, 16)[:, 12]
-    assert spots[0] != spots[2]  # it stands where it was added in a motion that does not move it
+    assert spots[0] != spots[2]  # a motion that does not move the ball leaves it at its original pose
 
 
 @pytest.mark.parametrize("paper", ["light", "dark"])
-def test_words_on_a_picture_have_contrast(browser, pages, paper):
+def test_text_over_picture_has_contrast(browser, pages, paper):
     browser.media(prefers_color_scheme=paper)
     opened(browser, pages["motion"])
     named = ("--ink", "--soft", "--hard", "--sky", "--paper")
@@ -176,7 +176,7 @@ def test_words_on_a_picture_have_contrast(browser, pages, paper):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_asked_of_any_host_and_three_is_there_once(browser, pages, kind):
+def test_pages_request_no_host_and_contain_three_once(browser, pages, kind):
     browser.requests.clear()
     opened(browser, pages[kind])
     assert [url for url in browser.requests if url.startswith(("http", "ws"))] == []
@@ -184,7 +184,7 @@ def test_nothing_is_asked_of_any_host_and_three_is_there_once(browser, pages, ki
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_printer_gets_the_canvas_too(browser, pages, kind):
+def test_printed_pages_contain_the_canvas(browser, pages, kind):
     opened(browser, pages[kind])
     browser._ask("Emulation.setEmulatedMedia", media="print")
     shown = browser.evaluate(
@@ -199,17 +199,17 @@ def test_the_printer_gets_the_canvas_too(browser, pages, kind):
         assert min(width, height) > 100
         assert drawn > 40
         assert exact == "exact"
-    if kind in ("explain", "sat", "bounds"):  # the words of all steps, though they are folded on the screen
+    if kind in ("explain", "sat", "bounds"):  # the text of all steps, which is collapsed on the screen
         assert browser.evaluate("document.querySelector('#all').checkVisibility()")
     if kind == "explain":
-        inside = browser.evaluate(  # words at points are where they were
+        inside = browser.evaluate(  # labels of points stay inside their view
             "[...document.querySelectorAll('.label')].map((label) => { const at = label.getBoundingClientRect(),"
             " view = label.parentElement.querySelector('canvas').getBoundingClientRect(); return at.width > 0 &&"
             " at.left >= view.left && at.right <= view.right && at.top >= view.top && at.bottom <= view.bottom; })"
         )
         assert len(inside) == 2
         assert all(inside)
-    if kind in ("drawing", "motion", "safety"):  # words stand above the picture, whatever its size
+    if kind in ("drawing", "motion", "safety"):  # text is above the picture at any size
         above, top = browser.evaluate(
             "[document.querySelector('#words').getBoundingClientRect().bottom,"
             " document.querySelector('canvas').getBoundingClientRect().top]"
@@ -224,17 +224,17 @@ def press(browser, key):
     code = {" ": ("Space", 32), "Enter": ("Enter", 13), "ArrowRight": ("ArrowRight", 39)}[key]
     text = {} if key == "ArrowRight" else {"text": "\r" if key == "Enter" else " "}
     for kind in ("keyDown", "keyUp"):
-        given = {"type": kind, "key": key, "code": code[0], "windowsVirtualKeyCode": code[1]}
-        browser._ask("Input.dispatchKeyEvent", **given, **(text if kind == "keyDown" else {}))
+        event = {"type": kind, "key": key, "code": code[0], "windowsVirtualKeyCode": code[1]}
+        browser._ask("Input.dispatchKeyEvent", **event, **(text if kind == "keyDown" else {}))
 
 
 @pytest.mark.parametrize("key", [" ", "Enter"])
-def test_a_button_in_focus_is_pressed_by_space_and_enter(browser, pages, key):
+def test_space_and_enter_press_focused_button(browser, pages, key):
     opened(browser, pages["explain"])
     browser.evaluate("document.querySelector('#next').focus()")
     press(browser, key)
     assert browser.state("step") == "1"
-    assert browser.evaluate("document.querySelector('#play').textContent") == "play"  # nothing else began
+    assert browser.evaluate("document.querySelector('#play').textContent") == "play"  # no animation began
     browser.evaluate("document.querySelector('summary').focus()")
     press(browser, key)
     assert browser.evaluate("document.querySelector('details').open")
@@ -246,7 +246,7 @@ def test_a_button_in_focus_is_pressed_by_space_and_enter(browser, pages, key):
     assert browser.evaluate("document.querySelector('#play').textContent") == "pause"
 
 
-def test_every_step_of_curved_shapes_is_shown_and_looks_alike_from_either_side(browser, pages):
+def test_steps_look_equal_forwards_and_backwards(browser, pages):
     browser.media(prefers_reduced_motion="reduce")
     opened(browser, pages["explain"])
     last = int(browser.evaluate("document.querySelector('#slide').max"))
@@ -257,14 +257,14 @@ def test_every_step_of_curved_shapes_is_shown_and_looks_alike_from_either_side(b
         seen.append((browser.state("step"), np.asarray(browser.picture("#right"))))
     assert browser.complaints == []
     assert [step for step, _ in seen] == [str(k) for k in (*range(1, last + 1), *range(last - 1, -1, -1))]
-    for (_, one), (_, two) in zip(seen[: last - 1], seen[last : 2 * last - 1][::-1], strict=True):
-        assert np.abs(one - two).mean() < 0.5
+    for (_, forward), (_, backward) in zip(seen[: last - 1], seen[last : 2 * last - 1][::-1], strict=True):
+        assert np.abs(forward - backward).mean() < 0.5
 
 
-def test_a_picture_of_a_new_size_is_never_shown_empty(browser, pages):
+def test_resized_canvas_is_never_empty(browser, pages):
     for kind in KINDS:
         opened(browser, pages[kind])
-        # asked after the page's own observer, and before the browser paints
+        # this observer runs after that of the page and before the browser paints
         drawn = browser.evaluate("""new Promise((done) => {
             const canvas = document.querySelector("canvas"), box = canvas.parentElement;
             let calls = 0;
@@ -281,7 +281,7 @@ def test_a_picture_of_a_new_size_is_never_shown_empty(browser, pages):
 
 @pytest.mark.parametrize("kind", ["answer", "drawing", "motion", "safety"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_words_and_controls_over_a_picture_keep_off_each_other(browser, pages, kind, width):
+def test_text_and_controls_do_not_overlap(browser, pages, kind, width):
     browser.resize(width, 800)
     opened(browser, pages[kind])
     boxes = browser.evaluate(
@@ -290,13 +290,13 @@ def test_words_and_controls_over_a_picture_keep_off_each_other(browser, pages, k
     )
     boxes = [box for box in boxes if box[3] > box[1] and box[4] > box[2]]
     assert {"reset", "keys", "help"} <= {box[0] for box in boxes}
-    for (one, *a), (two, *b) in itertools.combinations(boxes, 2):
-        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (one, two)
+    for (first, *a), (second, *b) in itertools.combinations(boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (first, second)
     assert all(box[1] >= 0 and box[3] <= width for box in boxes)
     browser.resize(1100, 900)
 
 
-def test_arrow_keys_are_left_to_the_slider_in_focus(browser, pages):
+def test_arrow_key_moves_focused_slider_once(browser, pages):
     opened(browser, pages["explain"])
     browser.evaluate("document.querySelector('#slide').focus()")
     press(browser, "ArrowRight")
@@ -304,11 +304,11 @@ def test_arrow_keys_are_left_to_the_slider_in_focus(browser, pages):
 
 
 @pytest.mark.parametrize("kind", ["answer", "clash"])
-def test_b_does_not_slide_off_the_canvas(browser, pages, kind, tmp_path):
+def test_b_stays_on_canvas_at_end_of_slider(browser, pages, kind, tmp_path):
     page = pages[kind]
-    if kind == "answer":  # a far way out
-        found = gk.signed_distance(gk.Box((9, 9, 9)), gk.Box((1, 1, 1)), None, pose(0.1, 0.2, 0.3))
-        page = viz.write_html(tmp_path / "far.html", found)
+    if kind == "answer":  # a long separating translation
+        result = gk.signed_distance(gk.Box((9, 9, 9)), gk.Box((1, 1, 1)), None, pose(0.1, 0.2, 0.3))
+        page = viz.write_html(tmp_path / "far.html", result)
     opened(browser, page)
     if kind == "clash":
         browser.key("ArrowDown")
@@ -323,7 +323,7 @@ def test_b_does_not_slide_off_the_canvas(browser, pages, kind, tmp_path):
     assert not rim.any()
 
 
-# --- GJK again, in the page ------------------------------------------------------------------------------------------
+# --- GJK that the page runs ------------------------------------------------------------------------------------------
 
 
 def greens(view):
@@ -339,13 +339,13 @@ def middle_of_b(browser):
 
 
 def link(browser):
-    browser.wait("document.documentElement.dataset.address !== 'due'")  # it is written when things rest
+    browser.wait("document.documentElement.dataset.address !== 'due'")  # the page writes the address when it is at rest
     text = browser.evaluate("location.hash.slice(1)")
-    given = dict(pair.split("=") for pair in text.split("&"))
-    return given, [float(x) for x in given["at"].replace("%2C", ",").split(",")]
+    fields = dict(pair.split("=") for pair in text.split("&"))
+    return fields, [float(x) for x in fields["at"].replace("%2C", ",").split(",")]
 
 
-def test_b_is_dragged_and_the_answer_is_that_of_the_kernels(browser, pages):
+def test_dragged_b_shows_distance_of_library(browser, pages):
     opened(browser, pages["explain"])
     browser.key("End")
     browser.settle()
@@ -355,27 +355,27 @@ def test_b_is_dragged_and_the_answer_is_that_of_the_kernels(browser, pages):
     assert browser.state("live") == "own"
     _, shift = link(browser)
     assert np.linalg.norm(shift) > 0.1
-    there = pose(1.4, 0.3, 0.2, (0.4, 0.3, 0))
-    there[:3, 3] += shift
-    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, there)
-    told = browser.evaluate("document.querySelector('#verdict').textContent")
-    assert float(told.split()[-1]) == pytest.approx(found.distance, rel=1e-5)
+    pose_b = pose(1.4, 0.3, 0.2, (0.4, 0.3, 0))
+    pose_b[:3, 3] += shift
+    expected = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, pose_b)
+    verdict = browser.evaluate("document.querySelector('#verdict').textContent")
+    assert float(verdict.split()[-1]) == pytest.approx(expected.distance, rel=1e-5)
     browser.drag(middle_of_b(browser), (30, 1))  # far beyond the canvas
     green = greens(browser.picture("#left"))
     assert green.sum() > 300
-    assert not any(side.any() for side in (green[:3], green[-3:], green[:, :3], green[:, -3:]))  # all of it is seen
+    assert not any(side.any() for side in (green[:3], green[-3:], green[:, :3], green[:, -3:]))  # all of B is visible
     assert browser.complaints == []
 
 
-def test_the_link_brings_back_what_was_seen(browser, pages, tmp_path):
+def test_link_restores_the_view(browser, pages, tmp_path):
     opened(browser, pages["explain"], "#a=octahedron&b=cone&at=1.5,0.25,0&step=3&ask=1")
     browser.settle()
     seen = [browser.picture(view) for view in ("#left", "#right")]
     title = browser.evaluate("document.querySelector('#title').textContent")
-    given, shift = link(browser)
-    assert (given["a"], given["b"], given["step"], shift) == ("octahedron", "cone", "3", [1.5, 0.25, 0.0])
-    kept = browser.evaluate("location.hash")
-    opened(browser, pages["explain"], kept)
+    fields, shift = link(browser)
+    assert (fields["a"], fields["b"], fields["step"], shift) == ("octahedron", "cone", "3", [1.5, 0.25, 0.0])
+    address = browser.evaluate("location.hash")
+    opened(browser, pages["explain"], address)
     browser.settle()
     assert browser.evaluate("document.querySelector('#title').textContent") == title == "GJK, step 2"
     again = [browser.picture(view) for view in ("#left", "#right")]
@@ -393,7 +393,7 @@ def test_the_link_brings_back_what_was_seen(browser, pages, tmp_path):
         "#b=constructor&step=x",
     ],
 )
-def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
+def test_invalid_link_shows_the_original_pair(browser, pages, evil):
     opened(browser, pages["explain"], evil)
     assert browser.state("live") == "given"
     assert browser.state("step") == "0"
@@ -405,7 +405,7 @@ def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
     [("two prisms that overlap", "Overlapping by 0.937043"), ("two prisms apart", "Apart by 1.71791"),
      ("two prisms that touch", "Touching")],
 )  # fmt: skip
-def test_the_texts_examples_are_there(browser, pages, name, told):
+def test_worked_examples_show_their_verdict(browser, pages, name, told):
     opened(browser, pages["explain"])
     choose(browser, name)
     assert browser.evaluate("document.querySelector('#verdict').textContent") == told
@@ -413,7 +413,7 @@ def test_the_texts_examples_are_there(browser, pages, name, told):
         "(() => { const all = [...document.querySelectorAll('#all li')];"
         " return [all.length, all.at(-1).textContent]; })()"
     )
-    assert steps > 2  # also if GJK has nothing to do, since EPA proves the bounds
+    assert steps > 2  # EPA adds steps that prove the bounds, even if GJK has none
     assert end.lower().removeprefix("result: ").startswith(told.lower().split(" by")[0])
     assert browser.evaluate("document.querySelector('#curve').checkVisibility()")
     for _ in range(8):
@@ -422,16 +422,16 @@ def test_the_texts_examples_are_there(browser, pages, name, told):
     assert browser.complaints == []
 
 
-def test_what_would_you_take_next(browser, pages):
+def test_question_is_replaced_by_its_answer(browser, pages):
     opened(browser, pages["explain"], "#a=box&b=tetrahedron&at=2.5,0.3,0.2&step=2&ask=1")
     sentence = browser.evaluate("document.querySelector('#sentence').textContent")
-    assert sentence.endswith(sentences.WHAT_NEXT)
+    assert sentence.endswith(messages.WHAT_NEXT)
     browser.click("#quiz button:first-child")
     assert browser.evaluate("document.querySelector('#quiz').textContent").startswith(("Yes: ", "Not "))
-    assert sentences.WHAT_NEXT not in browser.evaluate("document.querySelector('#sentence').textContent")
+    assert messages.WHAT_NEXT not in browser.evaluate("document.querySelector('#sentence').textContent")
 
 
-def test_steps_of_the_pages_own_gjk_have_the_unit(browser, tmp_path):
+def test_steps_computed_in_page_have_the_unit(browser, tmp_path):
     box = gk.Box((1, 1, 1))
     page = viz.explain(gk.signed_distance(box, box, None, pose(2, 0.1, 0.1)), unit="mm").save(tmp_path / "mm.html")
     opened(browser, page, "#a=octahedron&b=capsule&at=3.5,0.25,0&step=3")
@@ -440,20 +440,20 @@ def test_steps_of_the_pages_own_gjk_have_the_unit(browser, tmp_path):
         assert re.search(r"\d mm\b", browser.evaluate(f"document.querySelector('{part}').textContent"))
 
 
-def test_what_is_asked_is_not_shown_before_it_is_answered(browser, pages):
+def test_solution_is_hidden_until_question_is_answered(browser, pages):
     opened(browser, pages["explain"], "#a=triangular prism&b=four-sided prism&at=3,-1,0&step=3&ask=1")
-    told = "document.querySelector('#legend').textContent + document.querySelector('#right').textContent"
+    expression = "document.querySelector('#legend').textContent + document.querySelector('#right').textContent"
     for words in ("drop", "Voronoi"):
-        assert words not in browser.evaluate(told)
+        assert words not in browser.evaluate(expression)
     violet = (lambda: ((browser.picture("#right") - (217, 201, 229)).__abs__().max(axis=-1) < 12).sum())()
     browser.click("#quiz button:first-child")
     browser.settle()
     for words in ("w2 (drop)", "corner to drop", "Voronoi"):
-        assert words in browser.evaluate(told)
+        assert words in browser.evaluate(expression)
     assert violet < 200 < ((browser.picture("#right") - (217, 201, 229)).__abs__().max(axis=-1) < 12).sum()
 
 
-def test_polytopes_made_in_the_page_have_their_edges(browser, pages):
+def test_polytopes_made_in_page_have_their_edges(browser, pages):
     opened(browser, pages["explain"])
     prism = [[x, y, z] for x, y in ((5, 7), (7, 3), (10, 2), (12, 7)) for z in (2, -2)]
     octahedron = [[s * (k == i) for k in range(3)] for i in range(3) for s in (1, -1)]
@@ -462,19 +462,19 @@ def test_polytopes_made_in_the_page_have_their_edges(browser, pages):
         assert browser.evaluate(f"new THREE.EdgesGeometry({spanned}, 1).attributes.position.count") == 2 * edges
 
 
-def test_play_moves_at_once_and_then_leaves_time_to_read(browser, pages):
+def test_play_steps_immediately_then_pauses(browser, pages):
     opened(browser, pages["explain"])
     browser.click("#play")
     browser.wait("document.documentElement.dataset.step === '1'", 2)
     browser.evaluate("new Promise((done) => setTimeout(() => done(true), 1500))")
     assert browser.state("step") == "1"
     browser.key("End")
-    browser.click("#play")  # over again, from what has not been read
+    browser.click("#play")  # at the last step, play restarts from the first step
     browser.evaluate("new Promise((done) => setTimeout(() => done(true), 500))")
     assert browser.state("step") == "0"
 
 
-def test_in_narrow_windows_next_stays_where_it_is_and_both_views_are_seen(browser, pages):
+def test_narrow_window_shows_next_button_and_both_views(browser, pages):
     browser.media(prefers_reduced_motion="reduce")
     try:
         for width, height in ((390, 844), (800, 900)):
@@ -496,7 +496,7 @@ def test_in_narrow_windows_next_stays_where_it_is_and_both_views_are_seen(browse
         browser.media()
 
 
-def test_the_link_keeps_the_camera_where_b_was_dragged_to_and_the_switch(browser, pages):
+def test_link_restores_camera_dragged_pose_and_switch(browser, pages):
     browser.media(prefers_reduced_motion="reduce")
     opened(browser, pages["explain"], "#step=3")
     assert "look" not in link(browser)[0]
@@ -507,16 +507,16 @@ def test_the_link_keeps_the_camera_where_b_was_dragged_to_and_the_switch(browser
     for _ in range(3):
         browser._ask("Input.dispatchMouseEvent", type="mouseWheel", x=x + 20, y=y + 60, deltaX=0, deltaY=-120)
     browser.settle()
-    given, shift = link(browser)
-    assert given["region"] == "0"
+    fields, shift = link(browser)
+    assert fields["region"] == "0"
     assert np.linalg.norm(shift) > 0.05
-    seen, kept = [browser.picture(view) for view in ("#left", "#right")], browser.evaluate("location.hash")
-    opened(browser, pages["explain"], kept)
+    seen, address = [browser.picture(view) for view in ("#left", "#right")], browser.evaluate("location.hash")
+    opened(browser, pages["explain"], address)
     browser.settle()
     assert not browser.evaluate("document.querySelector('#region').checked")
     again = [browser.picture(view) for view in ("#left", "#right")]
     assert all(np.abs(a - b).mean() < 0.5 for a, b in zip(seen, again, strict=True))
-    looks = [[float(x) for x in each["look"].split("%2C")] for each in (given, link(browser)[0])]
+    looks = [[float(x) for x in row["look"].split("%2C")] for row in (fields, link(browser)[0])]
     np.testing.assert_allclose(*looks, atol=1e-3)
     browser.click("#reset")
     browser.settle()
@@ -524,9 +524,9 @@ def test_the_link_keeps_the_camera_where_b_was_dragged_to_and_the_switch(browser
     browser.media()
 
 
-def test_no_arrow_points_at_the_viewer_and_faces_glide(browser, pages, tmp_path):
-    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(2, 0.1, 0.1))
-    page = viz.explain(found, view=(1, 0.02, 0.02)).save(tmp_path / "along.html")
+def test_arrow_is_seen_from_side_and_faces_are_animated(browser, pages, tmp_path):
+    result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(2, 0.1, 0.1))
+    page = viz.explain(result, view=(1, 0.02, 0.02)).save(tmp_path / "along.html")
     opened(browser, page)
     browser.evaluate(
         "window.seen = []; (function look() { seen.push(document.documentElement.dataset.flight);"
@@ -540,7 +540,7 @@ def test_no_arrow_points_at_the_viewer_and_faces_glide(browser, pages, tmp_path)
     assert np.abs(browser.picture("#right") - before).mean() > 1
     blue = browser.picture("#left").astype(int)
     arrow = (blue[..., 2] > blue[..., 0] + 80) & (blue[..., 2] > 120)
-    assert np.ptp(np.nonzero(arrow)[1]) > 30  # it is seen from the side
+    assert np.ptp(np.nonzero(arrow)[1]) > 30  # the arrow is seen from the side
 
 
 def test_pictures_of_pages_are_not_empty(browser, pages):
@@ -550,7 +550,7 @@ def test_pictures_of_pages_are_not_empty(browser, pages):
         assert image.std() > 10
 
 
-def test_bodies_stand_above_the_controls(browser, pages):
+def test_bodies_are_drawn_above_controls(browser, pages):
     browser.resize(1100, 460)
     opened(browser, pages["drawing"])
     assert browser.evaluate("document.querySelector('h1').textContent") == "ball, box"

@@ -1,4 +1,4 @@
-"""The lesson on separating axes in Chromium: gaps and depths of the library, presets, dragging, and its address."""
+"""The lesson on separating axes in Chromium: gaps and depths, presets, dragging and its address."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 import pytest
-from answers import pose
 from browser import Browser
+from example_results import pose
 from page_state import assert_address_restores, press_shift, set_input, state, text, texts
 from scipy.spatial.transform import Rotation
 
@@ -46,7 +46,7 @@ def polytope(rng):
 
 
 def turned(rng, k):
-    """Return the rotations of A and B: independent, none, or almost equal, so that edges are almost parallel."""
+    """Return rotations of A and B: independent, none, or almost equal, so that edges are almost parallel."""
     if k % 5 == 0:
         return np.eye(3), np.eye(3)
     first = Rotation.random(rng=rng)
@@ -55,7 +55,7 @@ def turned(rng, k):
 
 
 def pairs(count, seed):
-    """Return pairs of polytopes in world axes: apart, overlapping, and one inside the other."""
+    """Return pairs of polytopes in world axes: separated, overlapping, and one inside the other."""
     rng, out = np.random.default_rng(seed), []
     for k in range(count):
         scale = 10.0 ** rng.uniform(-3, 3)
@@ -65,25 +65,25 @@ def pairs(count, seed):
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_gaps_and_depths_of_the_page_are_those_of_the_library(browser, page, seed):
+def test_gaps_and_depths_equal_library(browser, page, seed):
     browser.open_anew(page)
-    asked = pairs(200, seed)
-    given = json.dumps([[polytope_data(shape) for shape in pair] for pair in asked])
-    script = f"(() => {{ const pairs = {given}; return JSON.stringify({TEST}); }})()"
+    hulls = pairs(200, seed)
+    data = json.dumps([[polytope_data(shape) for shape in pair] for pair in hulls])
+    script = f"(() => {{ const pairs = {data}; return JSON.stringify({TEST}); }})()"
     rows = np.array(json.loads(browser.evaluate(script)))
     size, gap, only = rows[:, 0, 4], rows[:, 0, 0], rows[:, 1, 0]
-    library = np.array([gk.separating_axis(*pair).gap for pair in asked])
-    distance = np.array([gk.signed_distance(*pair).distance for pair in asked])
-    apart = library > 0.0
-    assert 40 < apart.sum() < 160
-    # the library's axes are the normals of faces of A - B
+    library = np.array([gk.separating_axis(*pair).gap for pair in hulls])
+    distance = np.array([gk.signed_distance(*pair).distance for pair in hulls])
+    separated = library > 0.0
+    assert 40 < separated.sum() < 160
+    # the library tests the face normals of A - B only
     assert (np.abs(only - library) <= 1e-12 * size).all()
-    # with all axes the depth is equal, and a gap is between that of the library and the distance
-    assert (np.abs(gap - distance) <= 1e-12 * size)[~apart].all()
+    # with all axes, the depth is equal and the gap is between the library's gap and the distance
+    assert (np.abs(gap - distance) <= 1e-12 * size)[~separated].all()
     assert (gap >= library - 1e-12 * size).all()
     assert (gap <= distance + 1e-12 * size).all()
-    assert (gap > library + 1e-6 * size)[apart].any()
-    for row, (a, b), length, free in zip(rows[:, 0], asked, size, apart, strict=True):
+    assert (gap > library + 1e-6 * size)[separated].any()
+    for row, (a, b), length, free in zip(rows[:, 0], hulls, size, separated, strict=True):
         if not free:  # after the minimum translation the shapes just touch
             moved = gk.signed_distance(a, b, None, pose(*(-row[0] * row[1:4]))).distance
             assert abs(moved) <= 1e-11 * length
@@ -92,31 +92,31 @@ def test_gaps_and_depths_of_the_page_are_those_of_the_library(browser, page, see
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def pair_of(kept):
+def pair_of(values):
     """Return A and B of an address as hulls in world axes. B is rotated about its middle."""
-    turn, at = ([float(x) for x in kept[name].split(",")] for name in ("turn", "at"))
-    spin = Rotation.from_euler("z", float(kept.get("spin", 0)), degrees=True)
-    a, b = (np.array(SHAPES[kept[name]]) for name in "ab")
+    turn, at = ([float(x) for x in values[name].split(",")] for name in ("turn", "at"))
+    spin = Rotation.from_euler("z", float(values.get("spin", 0)), degrees=True)
+    a, b = (np.array(SHAPES[values[name]]) for name in "ab")
     middle = b.mean(axis=0)
     return gk.ConvexHull(a), gk.ConvexHull((spin * Rotation.from_rotvec(turn)).apply(b - middle) + middle + at)
 
 
 def verdict(result, axis):
-    """Return the verdict of the page."""
+    """Return the expected verdict of the page and its value."""
     if axis.gap > 1e-12:
         return "Apart, gap ", axis.gap
     return ("Overlapping by ", -axis.gap) if axis.gap < -1e-12 else ("Touching", result.distance)
 
 
 def assert_library(browser):
-    """Assert that the verdict of the page is that of the library, and return the axis."""
+    """Assert that the page shows the verdict of the library, and return the axis."""
     pair = pair_of(state(browser))
     axis = gk.separating_axis(*pair)
     words, value = verdict(gk.signed_distance(*pair), axis)
-    said = text(browser, "#verdict")
-    assert said.startswith(words)
+    shown = text(browser, "#verdict")
+    assert shown.startswith(words)
     if value and words != "Touching":
-        assert float(said.removeprefix(words)) == pytest.approx(value, rel=1e-5)
+        assert float(shown.removeprefix(words)) == pytest.approx(value, rel=1e-5)
     return axis
 
 
@@ -135,7 +135,7 @@ PRESETS = {
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_preset_shows_its_topic_with_the_numbers_of_the_library(browser, page, name):
+def test_presets_show_topic_and_library_numbers(browser, page, name):
     browser.open_anew(page, f"#topic={name}&step=99")
     kind, value = PRESETS[name]
     assert text(browser, "#topic").startswith(f"{name[0].upper()}{name[1:]}. ")
@@ -162,7 +162,7 @@ def test_all_presets_are_checked(browser, page):
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?")
 
 
-def test_each_step_has_both_projections_and_the_best_axis_so_far(browser, page):
+def test_steps_show_projections_and_best_axis(browser, page):
     browser.open_anew(page, "#topic=apart by a face&step=1")
     assert "3 + 3 normals here and 9 pairs of edges, 15 axes" in text(browser, "#sentence")
     axis, best = assert_library(browser), -np.inf
@@ -171,9 +171,9 @@ def test_each_step_has_both_projections_and_the_best_axis_so_far(browser, page):
         assert text(browser, "#title").startswith(f"Axis {number} of 15: ")
         _, high_a, low_b, _ = map(float, NUMBER.findall(text(browser, "#sentence").split(". ")[0]))
         gap = low_b - high_a
-        told = re.search(r"(gap|overlap) ([\d.e-]+)$", texts(browser, "#projection text.now")[0])
-        assert told[1] == ("gap" if gap > 0 else "overlap")
-        assert float(told[2]) == pytest.approx(abs(gap), abs=2e-3)
+        match = re.search(r"(gap|overlap) ([\d.e-]+)$", texts(browser, "#projection text.now")[0])
+        assert match[1] == ("gap" if gap > 0 else "overlap")
+        assert float(match[2]) == pytest.approx(abs(gap), abs=2e-3)
         best = max(best, gap)
         fills = browser.evaluate("[...document.querySelectorAll('#tried rect')].map((r) => r.getAttribute('fill'))")
         assert fills.count("var(--s)") == 1
@@ -185,18 +185,18 @@ def test_each_step_has_both_projections_and_the_best_axis_so_far(browser, page):
     assert browser.state("step") == "0"
 
 
-def test_pairs_of_edges_are_skipped_with_the_reason(browser, page):
+def test_skipped_edge_pairs_state_the_reason(browser, page):
     browser.open_anew(page, "#topic=nearly parallel edges")
-    told = " ".join(texts(browser, "#all li"))
-    assert "the sine of their angle is 0" in told
-    assert "a parallel axis has been tried: axis 1" in told
+    steps = " ".join(texts(browser, "#all li"))
+    assert "the sine of their angle is 0" in steps
+    assert "a parallel axis has been tried: axis 1" in steps
     browser.open_anew(page, "#topic=MTV of a face&only=1")
     assert any("no face of A - B has this normal" in words for words in texts(browser, "#all li"))
     assert_library(browser)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_b_is_moved_by_keys_pointer_and_slider(browser, page, seed):
+def test_keys_pointer_and_slider_move_b(browser, page, seed):
     rng = np.random.default_rng(seed)
     names = [name for name in SHAPES if "prism" not in name]
     a, b = rng.choice(names, 2)
@@ -220,7 +220,7 @@ def test_b_is_moved_by_keys_pointer_and_slider(browser, page, seed):
     assert browser.complaints == []
 
 
-def test_the_address_brings_back_the_state_and_the_view(browser, page):
+def test_address_restores_state_and_view(browser, page):
     browser.open_anew(page, "#topic=MTV of two edges&step=9")
     set_input(browser, "#spin", 12)
     browser.click("#only")
@@ -233,13 +233,13 @@ def test_the_address_brings_back_the_state_and_the_view(browser, page):
     "evil",
     ["#a=<script>&b=__proto__", "#a=box&b=cube&at=1e400,0,0", "#a=box&b=cube&turn=1,2&spin=x", "#topic=constructor"],
 )
-def test_an_address_without_sense_shows_the_first_topic(browser, page, evil):
+def test_invalid_address_shows_first_topic(browser, page, evil):
     browser.open_anew(page, evil)
     assert text(browser, "#name-a") == "triangular prism"
     assert browser.complaints == []
 
 
-def test_without_webgl_the_steps_are_in_words(page, tmp_path):
+def test_page_without_webgl_has_text_of_steps(page, tmp_path):
     plain = Browser(tmp_path, options=("--disable-3d-apis",))
     try:
         plain.open(page)
@@ -251,7 +251,7 @@ def test_without_webgl_the_steps_are_in_words(page, tmp_path):
 
 
 @pytest.mark.parametrize("topic", ["sat", "bounds"])
-def test_nothing_is_wider_than_the_window(browser, tmp_path, topic):
+def test_lessons_fit_the_window_width(browser, tmp_path, topic):
     made = gk.viz.lesson(tmp_path / "lesson.html", topic)
     assert made.stat().st_size < 1_000_000
     try:

@@ -1,4 +1,4 @@
-"""The lesson on bounding volumes in Chromium: volumes and overlaps of the library, presets, keys, dragging, address."""
+"""The lesson on bounding volumes in Chromium: volumes and overlaps, presets, keys, dragging and its address."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def page(tmp_path_factory):
 
 
 def at(name, rotation=None, shift=(0, 0, 0)):
-    """Return the pose of a shape of the page, which has it about its centre."""
+    """Return the pose of a shape whose centre the page places at the origin before it moves the shape."""
     shape, pose = SHAPES[name], np.eye(4)
     pair = gk.distance(shape, shape)
     if rotation is not None:
@@ -41,7 +41,7 @@ def at(name, rotation=None, shift=(0, 0, 0)):
 
 
 def around(shape, pose):
-    """Return the volumes of the page from the library, by their names in the page."""
+    """Return the bounding volumes of the library by their names in the page."""
     return {
         "sphere": gk.bounding_sphere(shape, pose),
         "aabb": gk.aabb(shape, pose),
@@ -53,37 +53,37 @@ def around(shape, pose):
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def test_volumes_and_overlaps_of_the_page_are_those_of_the_library(browser, page):
+def test_volumes_and_overlaps_equal_library(browser, page):
     browser.open_anew(page)
-    rng, names, asked, expected = np.random.default_rng(6), list(SHAPES), [], []
+    rng, names, cases, expected = np.random.default_rng(6), list(SHAPES), [], []
     for k in range(200):
         a, b = names[k % len(names)], names[int(rng.integers(len(names)))]
         rotation, shift = Rotation.random(rng=rng), rng.uniform(-2.5, 2.5, 3)
-        asked.append([a, b, rotation.as_matrix().ravel().tolist(), shift.tolist()])
+        cases.append([a, b, rotation.as_matrix().ravel().tolist(), shift.tolist()])
         expected.append((around(SHAPES[a], at(a, rotation)), around(SHAPES[b], at(b, None, shift))))
-    script = f"(() => {{ const asked = {json.dumps(asked)}; return JSON.stringify({VOLUMES}); }})()"
+    script = f"(() => {{ const asked = {json.dumps(cases)}; return JSON.stringify({VOLUMES}); }})()"
     overlaps = []
     for rows, (first, second) in zip(json.loads(browser.evaluate(script)), expected, strict=True):
         for kind, (volume, gap, *places) in zip(KINDS, rows, strict=True):
-            mine, other = first[kind], second[kind]
-            assert volume == pytest.approx(mine.volume, rel=1e-9)
-            assert (gap <= 0.0) == mine.overlaps(other)
+            volume_a, volume_b = first[kind], second[kind]
+            assert volume == pytest.approx(volume_a.volume, rel=1e-9)
+            assert (gap <= 0.0) == volume_a.overlaps(volume_b)
             overlaps.append(gap <= 0.0)
             if kind == "sphere":
-                np.testing.assert_allclose(places, mine.center, atol=1e-9)
+                np.testing.assert_allclose(places, volume_a.center, atol=1e-9)
                 continue
             corners = np.reshape(places, (8, 3))
             if kind == "obb":
-                assert mine.contains(corners * (1.0 - 1e-9)).all()
+                assert volume_a.contains(corners * (1.0 - 1e-9)).all()
                 continue
-            np.testing.assert_allclose(corners.min(axis=0), mine.low, atol=1e-9)
-            np.testing.assert_allclose(corners.max(axis=0), mine.high, atol=1e-9)
+            np.testing.assert_allclose(corners.min(axis=0), volume_a.low, atol=1e-9)
+            np.testing.assert_allclose(corners.max(axis=0), volume_a.high, atol=1e-9)
     assert 0.3 < np.mean(overlaps) < 0.9
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
 
-#: whether the sphere, AABB, AABB of the rotated box, OBB and the shapes overlap
+#: o or -: whether the spheres, AABBs, AABBs of the rotated boxes, OBBs and the shapes overlap
 PRESETS = {
     "a rod that rotates": "-----",
     "boxes overlap, shapes do not": "ooo--",
@@ -97,7 +97,7 @@ PRESETS = {
 
 
 def rows_of(browser):
-    """Return the rows of the table by the names of the volumes."""
+    """Return the cells of the table by the names of the volumes."""
     rows = browser.evaluate(
         "[...document.querySelectorAll('#volumes tbody tr')].map((row) => [row.dataset.kind,"
         " ...[...row.children].slice(1).map((cell) => cell.textContent)])"
@@ -106,30 +106,30 @@ def rows_of(browser):
 
 
 def assert_library(browser):
-    """Assert that the table and the verdict of the page are those of the library, and return which volumes overlap."""
-    kept = state(browser)
-    x, y, z, w = (float(value) for value in kept["tilt"].split(","))
-    rotation = Rotation.from_euler("z", float(kept["angle"]), degrees=True) * Rotation.from_quat((x, y, z, w))
-    poses = at(kept["a"], rotation), at(kept["b"], None, [float(value) for value in kept["at"].split(",")])
-    shapes, table = [SHAPES[kept[name]] for name in "ab"], rows_of(browser)
+    """Assert that the table and the verdict equal those of the library, and return which volumes overlap."""
+    values = state(browser)
+    x, y, z, w = (float(value) for value in values["tilt"].split(","))
+    rotation = Rotation.from_euler("z", float(values["angle"]), degrees=True) * Rotation.from_quat((x, y, z, w))
+    poses = at(values["a"], rotation), at(values["b"], None, [float(value) for value in values["at"].split(",")])
+    shapes, table = [SHAPES[values[name]] for name in "ab"], rows_of(browser)
     result = gk.signed_distance(*shapes, *poses)
     words, value = ("overlap by", result.depth) if result.distance < 0.0 else ("apart by", result.distance)
-    said = text(browser, "#verdict")
-    assert said.startswith(f"Shapes {words} ")
-    assert float(said.split()[3]) == pytest.approx(value, rel=1e-4)
+    shown = text(browser, "#verdict")
+    assert shown.startswith(f"Shapes {words} ")
+    assert float(shown.split()[3]) == pytest.approx(value, rel=1e-4)
     first, second = (around(shape, pose) for shape, pose in zip(shapes, poses, strict=True))
     for kind in KINDS:
-        volume, share, told = table[kind]
+        volume, share, status = table[kind]
         assert float(volume) == pytest.approx(first[kind].volume, rel=1e-3)
         assert float(share) == pytest.approx(first[kind].volume / shapes[0].volume, rel=1e-3)
         alarm = "false alarm" if words == "apart by" else "overlap"
-        assert told == (alarm if first[kind].overlaps(second[kind]) else "apart")
+        assert status == (alarm if first[kind].overlaps(second[kind]) else "apart")
     code = "".join("-o"[table[kind][2] != "apart"] for kind in KINDS)
     return code + "-o"[result.distance < 0.0]
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_preset_shows_its_topic_with_the_numbers_of_the_library(browser, page, name):
+def test_presets_show_topic_and_library_numbers(browser, page, name):
     browser.open_anew(page, f"#topic={name}")
     assert browser.evaluate("Object.keys(gjk3dBoundsPresets)") == list(PRESETS)
     assert text(browser, "#topic").startswith(f"{name[0].upper()}{name[1:]}. ")
@@ -138,7 +138,7 @@ def test_every_preset_shows_its_topic_with_the_numbers_of_the_library(browser, p
     assert browser.complaints == []
 
 
-def test_a_is_rotated_and_b_is_moved(browser, page):
+def test_keys_slider_and_pointer_move_shapes(browser, page):
     browser.open_anew(page, "#topic=boxes overlap, shapes do not")
     first = state(browser)
     for key in ("ArrowRight", "ArrowUp", "ArrowUp"):
@@ -152,7 +152,7 @@ def test_a_is_rotated_and_b_is_moved(browser, page):
     set_input(browser, "#slide", 200)
     assert state(browser)["angle"] == "200"
     assert_library(browser)
-    for body, name in ((0, "tilt"), (1, "at")):  # by the pointer
+    for body, name in ((0, "tilt"), (1, "at")):  # drag with the pointer
         x, y = browser.middle_of_body(body)
         before = state(browser)[name]
         browser.drag((x, y), (x + 30, y + 30))
@@ -161,7 +161,7 @@ def test_a_is_rotated_and_b_is_moved(browser, page):
     assert_address_restores(browser, page)
 
 
-def test_a_phone_shows_all_volumes_of_every_preset(browser, page):
+def test_phone_window_shows_all_volumes(browser, page):
     browser.resize(390, 844)
     try:
         for name in PRESETS:
@@ -175,7 +175,7 @@ def test_a_phone_shows_all_volumes_of_every_preset(browser, page):
         browser.resize(1280, 900)
 
 
-def test_play_rotates_a_and_the_chart_selects_an_angle(browser, page):
+def test_play_rotates_a_and_chart_selects_angle(browser, page):
     browser.open_anew(page, "#topic=a rod that rotates")
     browser.click("#play")
     browser.wait("Number(document.documentElement.dataset.angle) > 40")
@@ -192,7 +192,7 @@ def test_play_rotates_a_and_the_chart_selects_an_angle(browser, page):
 
 
 @pytest.mark.parametrize("evil", ["#a=<script>&b=box", "#a=rod&b=box&at=1,2&tilt=0,0,0,0", "#topic=__proto__"])
-def test_an_address_without_sense_shows_the_first_topic(browser, page, evil):
+def test_invalid_address_shows_first_topic(browser, page, evil):
     browser.open_anew(page, evil)
     assert text(browser, "#topic").startswith("A rod that rotates")
     assert browser.complaints == []

@@ -1,4 +1,4 @@
-"""B is dragged with a simulated mouse, and the answer in the picture is that of where it is."""
+"""Dragging B with a simulated mouse updates the pose, the result and the picture."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def on_screen(plotter, point):
 
 
 def drag_arrow(made, arrow, pixels):
-    """Press on an arrow of the widget, move the mouse in small steps, and let go."""
+    """Press on an arrow of the widget, move the mouse in small steps, and release it."""
     plotter = made.plotter
     x, y = on_screen(plotter, made._widget._arrows[arrow].center)
     plotter.iren._mouse_move(x, y)
@@ -48,7 +48,7 @@ def words(made):
     return made.plotter.renderer.actors["gjk3d line 0"].input
 
 
-def test_the_mouse_moves_b_and_the_answer_follows(dragged):
+def test_mouse_moves_b_and_updates_result(dragged):
     origin = on_screen(dragged.plotter, (2.0, 0.0, 0.0))
     target = on_screen(dragged.plotter, (1.0, 0.0, 0.0))
     before = dragged.pose_b.copy()
@@ -59,11 +59,11 @@ def test_the_mouse_moves_b_and_the_answer_follows(dragged):
     expected = gk.signed_distance(BOX, BALL, None, moved)
     assert dragged.result.distance == pytest.approx(expected.distance, abs=1e-12)
     assert words(dragged).startswith("Apart" if expected.distance > 0 else "Overlapping")
-    # the grip is where the ball is now
+    # the widget has moved to the ball
     assert dragged._widget._origin == pytest.approx(moved[:3, 3], abs=1e-6)
 
 
-def test_the_arrows_and_rings_follow_while_b_is_dragged(dragged):
+def test_widget_follows_b_while_it_is_dragged(dragged):
     origin, target = (on_screen(dragged.plotter, (x, 0.0, 0.0)) for x in (2.0, 1.2))
     seen, follow = [], dragged._query
 
@@ -75,12 +75,14 @@ def test_the_arrows_and_rings_follow_while_b_is_dragged(dragged):
     dragged._query = look
     drag_arrow(dragged, 0, np.subtract(target, origin))
     assert len(seen) > 2
-    for each in dragged._widget._arrows:  # where they are is in the picture
-        assert np.abs(np.divide(on_screen(dragged.plotter, each.center), dragged.plotter.window_size) - 0.5).max() < 0.5
+    for arrow in dragged._widget._arrows:  # in the picture
+        assert (
+            np.abs(np.divide(on_screen(dragged.plotter, arrow.center), dragged.plotter.window_size) - 0.5).max() < 0.5
+        )
 
 
 def marks(made, color):
-    """Return the corners of all that is drawn in a colour over the bodies, those of each sign."""
+    """Return the corners of each sign that is drawn in a colour over the bodies."""
     signs = [actor for _, drawn in made._posed._signs for actor in drawn if actor.prop.color == color]
     return [np.asarray(actor.mapper.dataset.points) for actor in signs]
 
@@ -89,19 +91,19 @@ def middle(points):
     return (points.min(axis=0) + points.max(axis=0)) / 2
 
 
-def test_what_is_drawn_is_the_answer(dragged):
+def test_drawn_signs_match_the_result(dragged):
     result = dragged.move(at(0.9, 0.1, 0.2))
     assert dragged.result is result
     assert result.depth == pytest.approx(0.1)
     for color, point in ((darker(COLORS[0]), result.point_a), (darker(COLORS[1]), result.point_b)):
         assert any(middle(ball) == pytest.approx(point, abs=1e-6) for ball in marks(dragged, color))
-    way_out = np.concatenate(marks(dragged, SEPARATION)[:2]) @ result.normal  # its shaft and its head
-    assert [way_out.min(), way_out.max()] == pytest.approx(
+    translation = np.concatenate(marks(dragged, SEPARATION)[:2]) @ result.normal  # shaft and head of the arrow
+    assert [translation.min(), translation.max()] == pytest.approx(
         [result.point_b @ result.normal, result.point_b @ result.normal + result.depth], abs=1e-6
     )
     assert len(dragged.contact.points_a) == 1
     balls = [middle(ball) for ball in marks(dragged, darker(COLORS[0]))]
-    # one more is the witness
+    # the contact point and the witness point
     assert sum(ball == pytest.approx(dragged.contact.points_a[0], abs=1e-6) for ball in balls) == 2
     assert words(dragged) == "Overlapping by 0.1"
     dragged.move(at(3.0))
@@ -128,22 +130,22 @@ def test_pixels_move_with_b(dragged):
 def test_contact_patch_of_two_boxes():
     made = gk.viz.drag(BOX, BOX, None, at(0.0, 0.0, 2.0), off_screen=True)
     made.move(at(0.25, 0.5, 0.9))
-    assert len(marks(made, SEPARATION)) == 2  # shaft and head of the way out, which shares its colour with nothing
-    ring, _ = marks(made, INK)  # and the gaps
-    middles = ring.reshape(4, -1, 3).mean(axis=1)  # of its four bars
+    assert len(marks(made, SEPARATION)) == 2  # shaft and head of the separating translation
+    ring, _ = marks(made, INK)  # the contact patch, and the gaps
+    middles = ring.reshape(4, -1, 3).mean(axis=1)  # middles of its four bars
     assert middles[:, :2].min(axis=0) == pytest.approx([-0.25, 0.0], abs=1e-7)
     assert middles[:, :2].max(axis=0) == pytest.approx([0.5, 0.5], abs=1e-7)
     assert made.contact.normal == pytest.approx([0, 0, 1])
     made.plotter.close()
 
 
-def test_meshes_and_floors_can_be_dragged_onto():
+def test_drag_works_with_meshes_and_half_spaces():
     ring = gk.load("data/nut.stl")
     size = float(np.ptp(ring.vertices, axis=0).max())
     made = gk.viz.drag(ring, gk.Sphere(0.05 * size), at(0, 0, 0), at(2 * size), off_screen=True)
     assert made.result.distance > 0
     hole = made.move(at(*ring.vertices.mean(axis=0)))
-    assert hole.distance > 0  # in the hole, which a hull would not have
+    assert hole.distance > 0  # in the hole, which the hull would fill
     assert made.contact is None
     made.plotter.close()
     floor = gk.viz.drag(gk.Halfspace((0, 0, 1)), BALL, None, at(0, 0, 1), off_screen=True)
@@ -151,7 +153,7 @@ def test_meshes_and_floors_can_be_dragged_onto():
     floor.plotter.close()
 
 
-def test_without_a_display_the_start_is_saved(tmp_path, monkeypatch, capsys):
+def test_drag_without_display_saves_the_start(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
     made = gk.viz.drag(BOX, BALL, None, at(2.0))
@@ -162,7 +164,7 @@ def test_without_a_display_the_start_is_saved(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "start.png").exists()
 
 
-def test_an_existing_plotter_is_taken():
+def test_drag_uses_existing_plotter():
     import pyvista
 
     plotter = pyvista.Plotter(off_screen=True)
@@ -171,6 +173,6 @@ def test_an_existing_plotter_is_taken():
     plotter.close()
 
 
-def test_a_half_space_is_no_handle():
+def test_dragging_a_half_space_raises():
     with pytest.raises(UnsupportedPair, match=r"Halfspace.*\bA\b"):
         gk.viz.drag(BOX, gk.Halfspace((0, 0, 1)), off_screen=True)

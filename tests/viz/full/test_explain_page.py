@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from answers import pose
 from browser import Browser, program
+from example_results import pose
 from page_state import set_input, text
 from test_page import Page
 
@@ -40,30 +40,30 @@ def browser(page, tmp_path_factory):
     opened.close()
 
 
-def test_every_sentence_is_in_the_page_without_scripts(page, explanation):
+def test_page_contains_every_sentence_without_scripts(page, explanation):
     words = html.unescape(re.sub(r"<[^>]+>", "", page.read_text().split('<ol id="all">')[1].split("</ol>")[0]))
     assert len(explanation.steps) > 3
     for step in explanation.steps:
         assert f"{step.title}. {step.sentence}" in words
 
 
-def test_the_page_holds_the_trace(page, explanation):
+def test_page_contains_the_trace(page, explanation):
     scene = Page(page).scene
     assert len(scene["steps"]) == len(explanation.steps)
-    for told, step in zip(scene["steps"][1:], explanation.steps[1:], strict=True):
-        assert (told["lower"], told["upper"], told["sentence"]) == (step.lower, step.upper, step.sentence)
-    for told, step in zip(scene["steps"], explanation.steps, strict=True):
-        assert told["point_name"] == step.point_name
+    for shown, step in zip(scene["steps"][1:], explanation.steps[1:], strict=True):
+        assert (shown["lower"], shown["upper"], shown["sentence"]) == (step.lower, step.upper, step.sentence)
+    for shown, step in zip(scene["steps"], explanation.steps, strict=True):
+        assert shown["point_name"] == step.point_name
         if step.point is not None:
-            np.testing.assert_array_equal(told["point"], step.point)
-        center = np.array(told.get("support_a", [0, 0, 0])) - (step.support_a if step.support_a is not None else 0)
-        np.testing.assert_allclose(center, 0, atol=1e-12)  # A is where its centre is the origin
+            np.testing.assert_array_equal(shown["point"], step.point)
+        center = np.array(shown.get("support_a", [0, 0, 0])) - (step.support_a if step.support_a is not None else 0)
+        np.testing.assert_allclose(center, 0, atol=1e-12)  # the page has the centre of A at the origin
 
 
-def test_names_do_no_harm_and_nothing_comes_from_elsewhere(page):
+def test_page_is_self_contained_and_escapes_names(page):
     parsed = Page(page)
     assert EVIL not in parsed.source
-    assert parsed.text.count(EVIL) == 2  # as words: title and name
+    assert parsed.text.count(EVIL) == 2  # as text: title and name
     assert len(parsed.scripts) == 3
     for tag, attributes in parsed.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form")
@@ -87,7 +87,7 @@ def vermilion(pixels):
     return int(((pixels - (213, 94, 0)).__abs__().max(axis=-1) < 40).sum())
 
 
-def test_keys_lead_from_step_to_step(browser, explanation):
+def test_keys_move_between_steps(browser, explanation):
     browser.key("Home")
     for index, step in enumerate(explanation.steps):
         assert browser.state("step") == str(index)
@@ -105,7 +105,7 @@ def test_keys_lead_from_step_to_step(browser, explanation):
     assert browser.evaluate("document.querySelector('#next').disabled")
 
 
-def test_buttons_slider_and_curve_do_too(browser, explanation):
+def test_buttons_slider_and_curve_move_between_steps(browser, explanation):
     browser.key("Home")
     browser.click("#next")
     browser.click("#next")
@@ -123,7 +123,7 @@ def test_buttons_slider_and_curve_do_too(browser, explanation):
     assert browser.complaints == []
 
 
-def test_what_a_step_is_about_is_drawn(browser, explanation):
+def test_steps_draw_their_points_and_nearest_face(browser, explanation):
     for index in (1, len(explanation.steps) - 2):
         browser.evaluate(f"document.querySelector('#slide').value = {index}")
         browser.evaluate("document.querySelector('#slide').dispatchEvent(new Event('input'))")
@@ -140,13 +140,13 @@ def test_what_a_step_is_about_is_drawn(browser, explanation):
         assert {"origin", step.point_name} <= set(names)
 
 
-def test_both_views_turn_together_and_come_back(browser):
+def test_both_views_turn_together_and_reset(browser):
     browser.key("Home")
-    browser.click("#reset")  # the steps before have turned it
+    browser.click("#reset")  # earlier steps have turned the view
     browser.settle()
     before = [browser.picture(view) for view in ("#left", "#right")]
     x, y, _, _ = box(browser, "#left")
-    browser.drag(*((x + 20 + dx, y + 60 + dx / 2) for dx in (0, 40, 120)))  # beside both shapes
+    browser.drag(*((x + 20 + dx, y + 60 + dx / 2) for dx in (0, 40, 120)))  # next to both shapes
     turned = [browser.picture(view) for view in ("#left", "#right")]
     assert all(np.abs(a - b).mean() > 1 for a, b in zip(before, turned, strict=True))
     browser.click("#reset")
@@ -155,7 +155,7 @@ def test_both_views_turn_together_and_come_back(browser):
     assert all(np.abs(a - b).mean() < 0.5 for a, b in zip(before, again, strict=True))
 
 
-def test_dark_paper_and_narrow_windows(browser):
+def test_page_adapts_to_dark_mode_and_narrow_window(browser):
     browser.media(prefers_color_scheme="dark")
     browser.resize(600, 900)
     browser.settle()
@@ -167,12 +167,12 @@ def test_dark_paper_and_narrow_windows(browser):
     browser.settle()
 
 
-def test_nothing_was_complained_of_or_asked_for(browser, page):
+def test_page_logs_no_error_and_requests_nothing(browser, page):
     assert browser.complaints == []
     assert [url for url in browser.requests if url != page.as_uri()] == []
 
 
-def test_without_webgl_the_words_are_there(page, tmp_path, explanation):
+def test_page_without_webgl_has_text_of_steps(page, tmp_path, explanation):
     plain = Browser(tmp_path, options=("--disable-3d-apis",))
     try:
         plain.open(page)

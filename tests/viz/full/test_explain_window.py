@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from answers import apart, pose
+from example_results import pose, separated
 from PIL import Image
 
 import gjk3d as gk
@@ -30,7 +30,7 @@ def picture(window):
     return np.asarray(window.plotter.screenshot(None, return_img=True)).astype(int)
 
 
-def test_arrow_keys_lead_from_step_to_step(window, explanation):
+def test_arrow_keys_move_between_steps(window, explanation):
     window.go(0)
     press(window, "Left")
     assert window.at == 0
@@ -44,14 +44,14 @@ def test_arrow_keys_lead_from_step_to_step(window, explanation):
     assert window.at == len(explanation.steps) - 2
 
 
-def test_the_slider_does_too(window):
+def test_slider_moves_between_steps(window):
     window.go(0)
     window.slider.GetRepresentation().SetValue(6.2)
     window.slider.InvokeEvent("InteractionEvent")
     assert window.at == 5
 
 
-def test_both_views_and_the_words_change_with_the_step(window, explanation):
+def test_views_and_text_change_with_the_step(window, explanation):
     epa = next(step.number for step in explanation.steps if step.phase == "EPA")
     window.go(epa)
     first = picture(window)
@@ -64,13 +64,13 @@ def test_both_views_and_the_words_change_with_the_step(window, explanation):
     yellow = (np.abs(second[:upper, width // 2 :] - (240, 228, 66)).max(axis=-1) < 40).sum()
     assert yellow > 200  # the face nearest to the origin
     window.go(epa)
-    assert np.abs(picture(window) - first).mean() < 0.1  # nothing is left of the other step
+    assert np.abs(picture(window) - first).mean() < 0.1  # no sign of the other step remains
 
 
-def test_without_a_display_a_strip_is_saved(tmp_path, monkeypatch, capsys):
+def test_show_without_display_saves_a_strip(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gjk3d.viz.explanation.has_display", lambda: False)
-    saved = gk.viz.explain(apart()).show()
+    saved = gk.viz.explain(separated()).show()
     assert str(saved) in capsys.readouterr().err
     with Image.open(tmp_path / saved) as image:
         assert np.asarray(image.convert("RGB")).std() > 5

@@ -1,9 +1,9 @@
-"""Pages that compute or follow: joints of robots, the slider of a distance, names in scenes, views of safety."""
+"""Pages that recompute: joints of robots, the slider of a distance, names in scenes, and views of safety reports."""
 
 import numpy as np
 import pytest
-from answers import apart, deep, pose
 from browser import Browser, program
+from example_results import overlapping, pose, separated
 from page_state import set_input
 
 import gjk3d as gk
@@ -41,7 +41,7 @@ def robot_page(tmp_path_factory):
     return viz.show(checker(), path=tmp_path_factory.mktemp("robot") / "robot.html", title="A cell")
 
 
-def test_the_distance_of_the_page_is_that_of_the_checker(browser, robot_page, rng):
+def test_page_distance_equals_checker(browser, robot_page, rng):
     cell, page = checker(), opened(browser, robot_page)
     assert page.evaluate("document.querySelector('#source').textContent") == "computed by gjk3d, with proven bounds"
     hits = 0
@@ -51,7 +51,7 @@ def test_the_distance_of_the_page_is_that_of_the_checker(browser, robot_page, rn
         q = np.array([page.evaluate(f"Number(document.querySelector('#joint-{k}').value)") for k in range(2)])
         collisions = cell.collisions(q)
         hits += bool(collisions)
-        names = sorted({name for found in collisions for name in (found.a, found.b)})
+        names = sorted({name for collision in collisions for name in (collision.a, collision.b)})
         assert page.state("hit") == " ".join(names)
         if not collisions:
             assert float(page.state("distance")) == pytest.approx(float(cell.clearance(q).distance), abs=2e-3)
@@ -60,7 +60,7 @@ def test_the_distance_of_the_page_is_that_of_the_checker(browser, robot_page, rn
     assert page.complaints == []
 
 
-def test_links_of_the_page_are_where_the_robot_has_them(browser, robot_page):
+def test_page_links_have_poses_of_robot(browser, robot_page):
     page, robot = opened(browser, robot_page), gk.robot.Robot.example()
     set_input(page, "#joint-0", 0.7)
     set_input(page, "#joint-1", -1.1)
@@ -75,7 +75,7 @@ def test_links_of_the_page_are_where_the_robot_has_them(browser, robot_page):
             np.testing.assert_allclose(moved[:3, 3] * data["size"] + data["center"], pose_[:3, 3], atol=1e-12)
 
 
-def test_joints_are_moved_by_keys_and_set_back(browser, robot_page):
+def test_keys_move_joints_and_home_resets_them(browser, robot_page):
     page = opened(browser, robot_page)
     first = page.evaluate("document.querySelector('#live').textContent")
     page.evaluate("document.querySelector('#joint-0').focus()")
@@ -89,8 +89,8 @@ def test_joints_are_moved_by_keys_and_set_back(browser, robot_page):
     assert page.evaluate("document.querySelector('#q').textContent") == "[0, 0]"
 
 
-def test_readings_of_a_distance_follow_the_slider(browser, tmp_path):
-    for name, result in (("apart", apart()), ("deep", deep())):
+def test_slider_updates_distance_readings(browser, tmp_path):
+    for name, result in (("apart", separated()), ("deep", overlapping())):
         page = opened(browser, viz.show(result, path=tmp_path / f"{name}.html"))
         for share in (0.0, 0.5, 1.0):
             set_input(page, "#slide", share)
@@ -111,7 +111,7 @@ def test_readings_of_a_distance_follow_the_slider(browser, tmp_path):
 
 
 @pytest.mark.parametrize("count", [3, 60])
-def test_a_scene_names_the_object_under_the_mouse_and_its_depth(browser, tmp_path, count):
+def test_scene_names_hovered_object_and_its_depth(browser, tmp_path, count):
     scene = gk.Scene()
     for k in range(count):
         scene.add(f"<b>{k}", gk.Box((1, 1, 1)), pose(2.0 * (k % 8) if k else 0.9, 0, 2.0 * (k // 8)))
@@ -140,7 +140,7 @@ def test_a_scene_names_the_object_under_the_mouse_and_its_depth(browser, tmp_pat
         assert {"<b>0: depth 0.3 with <b>1", "<b>2: free"} <= seen
 
 
-def test_a_safety_page_shows_the_pair_of_a_row(browser, tmp_path):
+def test_safety_page_shows_the_pair_of_a_row(browser, tmp_path):
     cell = gk.robot.Checker(gk.robot.Robot.example(), {"ball": (gk.Sphere(0.1), pose(1, 1, 0))}, margin=0.02)
     for k in range(8):  # posts all around would hide the pair from most sides
         cell.add(f"post {k}", gk.Box((0.1, 0.1, 4)), pose(1 + 1.2 * np.cos(k), 1 + 1.2 * np.sin(k), 0))
@@ -166,14 +166,14 @@ def test_a_safety_page_shows_the_pair_of_a_row(browser, tmp_path):
     assert first in state["hit"]
 
 
-def test_a_cloud_has_pieces_for_the_live_distance():
+def test_point_cloud_has_pieces_for_live_distance():
     cloud = gk.PointCloud(np.random.default_rng(0).random((500, 3)), 0.0)
     pieces = _pieces(cloud, np.eye(4))
     assert len(pieces) == 64
     assert all(piece["radius"] == 0.0 for piece in pieces)
 
 
-def test_a_page_of_a_safety_report_begins_with_everything_and_scrolls_to_the_picture_of_a_row(browser, tmp_path):
+def test_safety_page_shows_all_then_scrolls_to_row(browser, tmp_path):
     cell = checker()
     cell.add("pillar", gk.Cylinder(0.05, 1.0), pose(0.8, 0.6, 0))
     page = opened(browser, cell.safety({"over": [[0.2, 0], [1, 0]]}).to_html(tmp_path / "safety.html"))
@@ -191,7 +191,7 @@ def test_a_page_of_a_safety_report_begins_with_everything_and_scrolls_to_the_pic
     page.resize(1100, 900)
 
 
-def test_the_picture_of_a_robot_stays_while_its_joints_are_moved(browser, robot_page):
+def test_robot_picture_stays_visible_while_scrolling(browser, robot_page):
     page = opened(browser, robot_page)
     page.resize(390, 600)
     page.evaluate("window.scrollTo(0, 1e6)")

@@ -1,4 +1,4 @@
-"""A plotter with several panels: each keeps its own words, legend and camera, and what is drawn later changes one."""
+"""Plotters with several panels: each panel keeps its text, legend and camera, and later drawing changes one panel."""
 
 import itertools
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 import pyvista
-from answers import apart, deep, pose
+from example_results import overlapping, pose, separated
 
 import gjk3d as gk
 from gjk3d.viz import image_files
@@ -28,48 +28,48 @@ def panels():
 
 
 def written(plotter, row, column):
-    """Return what stands in one panel by the names of its actors, chips of the legend included."""
+    """Return the text of each actor of a panel by name, including the chips of the legend."""
     plotter.subplot(row, column)
     ours = {name: actor for name, actor in plotter.renderer.actors.items() if name.startswith("gjk3d ")}
     words = {name: getattr(actor, "input", None) for name, actor in ours.items()}
-    return {name: text and text.replace("\n", " ") for name, text in words.items()}  # lines break where they must
+    return {name: text and text.replace("\n", " ") for name, text in words.items()}  # long lines are broken
 
 
-def alone(panels, answer, title):
-    """Return what stands in a plotter of one panel."""
+def single_panel_texts(panels, result, title):
+    """Return the texts of a result that is drawn in a plotter of one panel."""
     plotter = panels(1, 1)
-    gk.viz.plot(answer, plotter, title=title)
+    gk.viz.plot(result, plotter, title=title)
     return written(plotter, 0, 0)
 
 
 @cache
-def answers():
+def results():
     touch = gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 2, 1)), None, pose(0.5, 0.3, 1))
-    return [apart(), deep(), gk.AABB((0, 0, 0), (1, 2, 3)), touch]
+    return [separated(), overlapping(), gk.AABB((0, 0, 0), (1, 2, 3)), touch]
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 2), (1, 3), (2, 1), (2, 2)])
-def test_each_panel_keeps_its_own_words_and_legend(panels, rows, columns):
+def test_panels_keep_their_text_and_legend(panels, rows, columns):
     plotter = panels(rows, columns)
     places = [(row, column) for row in range(rows) for column in range(columns)]
     for k, place in enumerate(places):
         plotter.subplot(*place)
-        gk.viz.plot(answers()[k], plotter, title=f"panel {k}")
+        gk.viz.plot(results()[k], plotter, title=f"panel {k}")
     plotter.render()
     for k, place in enumerate(places):
-        found = written(plotter, *place)
-        assert found == alone(panels, answers()[k], f"panel {k}")
-        assert found["gjk3d line 0"] == f"panel {k}"
-        assert "gjk3d key 0" in found
-        assert "gjk3d chip 0" in found
-        points = drawing_of(answers()[k]).framed
-        keep_apart(plotter, points)
+        texts = written(plotter, *place)
+        assert texts == single_panel_texts(panels, results()[k], f"panel {k}")
+        assert texts["gjk3d line 0"] == f"panel {k}"
+        assert "gjk3d key 0" in texts
+        assert "gjk3d chip 0" in texts
+        points = drawing_of(results()[k]).framed
+        assert_no_overlap(plotter, points)
         for point in points:
             assert_inside(plotter, point)
 
 
-def keep_apart(plotter, points):
-    """No row of words is over another or over a point, and none leaves its panel."""
+def assert_no_overlap(plotter, points):
+    """Assert that rows of text overlap neither each other nor a point and stay inside the panel."""
     left, low, right, high = (4 * [900, 700])[:4] * np.array(plotter.renderer.GetViewport())
     spans = []
     for name, actor in plotter.renderer.actors.items():
@@ -112,7 +112,7 @@ def test_each_panel_has_its_own_light():
     np.testing.assert_allclose(*brightest, atol=6.0)
 
 
-def test_a_long_line_is_broken_and_letters_are_as_high_as_the_panel_allows(panels):
+def test_long_line_is_broken_and_scaled_to_panel(panels):
     sizes = []
     for shape in ((1, 1), (2, 3)):
         plotter = panels(*shape)
@@ -126,35 +126,35 @@ def test_a_long_line_is_broken_and_letters_are_as_high_as_the_panel_allows(panel
     assert breaks >= 1
 
 
-def test_show_into_a_panel_leaves_the_others_as_they_were(panels):
+def test_show_changes_only_the_active_panel(panels):
     plotter = panels(1, 2)
-    gk.viz.show(apart(), plotter=plotter, title="left")
+    gk.viz.show(separated(), plotter=plotter, title="left")
     before = written(plotter, 0, 0)
     plotter.subplot(0, 1)
-    gk.viz.show(deep(), plotter=plotter, title="right")
+    gk.viz.show(overlapping(), plotter=plotter, title="right")
     assert written(plotter, 0, 0) == before
     plotter.subplot(0, 1)
-    gk.viz.show(gk.Sphere(0.3), plotter=plotter)  # a second drawing in one panel adds to its words
+    gk.viz.show(gk.Sphere(0.3), plotter=plotter)  # a second drawing in a panel adds to its text
     assert written(plotter, 0, 1)["gjk3d line 0"] == "right"
     assert written(plotter, 0, 0) == before
 
 
-def test_the_words_are_seen_in_the_picture(panels):
+def test_text_is_visible_in_both_panels(panels):
     plotter = panels(1, 2)
     for column in (0, 1):
         plotter.subplot(0, column)
-        gk.viz.plot(apart(), plotter, title="the same in both panels")
+        gk.viz.plot(separated(), plotter, title="the same in both panels")
     image = np.asarray(plotter.screenshot(None, return_img=True)).astype(int)
     top = image[:60].min(axis=2) < 120  # ink
     assert top[:, :450].sum() > 100
     assert top[:, 450:].sum() == pytest.approx(top[:, :450].sum(), rel=0.3)
 
 
-def test_what_is_dragged_in_a_panel_writes_its_words_there(panels):
+def test_dragging_changes_text_of_its_panel_only(panels):
     plotter = panels(1, 2)
     dragged = gk.viz.drag(gk.Sphere(0.5), gk.Box((1, 1, 1)), None, pose(1.5, 0, 0), plotter=plotter)
     plotter.subplot(0, 1)
-    gk.viz.plot(apart(), plotter, title="right")
+    gk.viz.plot(separated(), plotter, title="right")
     before = written(plotter, 0, 1)
     dragged.move(pose(2, 0, 0))
     assert written(plotter, 0, 1) == before

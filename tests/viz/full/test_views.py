@@ -1,4 +1,4 @@
-"""Where a picture is looked at from, what it looks at, groups in lists, and several pictures beside each other."""
+"""Camera position and focus of pictures, nested lists, and pictures in several panels."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ def camera(x, **look):
 
 
 @pytest.mark.parametrize("x", [gk.Box((1, 2, 3)), gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)))])
-def test_the_eye_is_where_it_is_wished(x):
+def test_camera_has_requested_view_and_up(x):
     view = np.array([0.6, 0.0, 0.8])
     np.testing.assert_allclose(camera(x, view=5 * view)[0], view, atol=1e-12)
     np.testing.assert_allclose(camera(x, view=view, up=(0, 2, 0))[2], (0, 1, 0), atol=1e-12)
     np.testing.assert_allclose(camera(x, up=(0, 1, 0))[2], (0, 1, 0), atol=1e-12)
 
 
-def test_a_ball_is_looked_at():
+def test_focus_sets_camera_target():
     plotter = gk.viz.plot(gk.Box((9, 9, 9)), off_screen=True, focus=((4, 4, 4), 0.5))
     eye, center, _ = (np.array(v) for v in plotter.camera_position)
     plotter.close()
@@ -42,12 +42,12 @@ def test_a_ball_is_looked_at():
         ({"focus": ((0, 0, 0), 0.0)}, r"focus.*\b0\b"),
     ],
 )
-def test_no_direction_is_refused(look, words):
+def test_invalid_views_raise(look, words):
     with pytest.raises(ShapeError, match=words):
         gk.viz.plot(gk.Box((1, 1, 1)), off_screen=True, **look)
 
 
-def test_an_inner_list_is_one_thing():
+def test_inner_list_is_drawn_as_one_object():
     shift = gk.Motion(None, (3, 0, 0)).at(1)
     rocks = [gk.Sphere(0.5), (gk.Sphere(0.4), shift)]
     style = Style(colors=("#112233", "#445566"), opacity=(0.5, 1.0), names=("rocks", "ship"))
@@ -58,7 +58,7 @@ def test_an_inner_list_is_one_thing():
     assert draw_list([rocks, gk.Box((1, 1, 1))], Style()).keys[0][0] == "2 bodies"
 
 
-def test_panels_have_their_own_words():
+def test_panels_have_their_own_text():
     plotter = gk.viz.plotter((1, 2), (800, 300), off_screen=True)
     for column in range(2):
         plotter.subplot(0, column)
@@ -71,14 +71,14 @@ def test_panels_have_their_own_words():
     plotter.close()
 
 
-def test_size_is_that_of_the_file(tmp_path):
+def test_size_option_sets_image_size(tmp_path):
     from PIL import Image
 
     with Image.open(gk.viz.show(gk.Sphere(1), path=tmp_path / "a.png", size=(320, 240))) as image:
         assert image.size == (320, 240)
 
 
-def test_repeated_calls_write_over_nothing(tmp_path, monkeypatch, capsys):
+def test_repeated_calls_do_not_overwrite_files(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
     names = [gk.viz.show(gk.Sphere(1)).name for _ in range(3)]

@@ -225,6 +225,7 @@ class Sides(NamedTuple):
     hulls_b: GivenShapes
     of_hulls: bool  #: whether there are hulls, see `depth.pushes.Outer`
     fixed: bool  #: whether the greatest depth of each row is given instead
+    plane: bool  #: see `ShapeList`
     origin: PartTree  #: a body of one point at the origin
 
 
@@ -265,6 +266,7 @@ def contact_points(
     turned = order_of(a, b) == TURNED
     if turned:
         a, b, first, second = b, a, second, first
+    plane = b._kind == Kind.PLANE
     if b._kind & Kind.PLANES:
         a, b, first, second, _ = standing_in(a, b, first, second)
     near_rows = Rows(first, second, len(which), True, rows.workers)
@@ -276,7 +278,7 @@ def contact_points(
     for group in groups(a, b, near_rows, order_of(a, b), np.arange(len(which))):
         some, swapped = which[group.which], turned or group.turned
         pose_rows = ShapeRows(np.zeros_like(some), group.rows_a, group.rows_b)
-        x = PosedShapes(group.a, group.ours, ShapeList([group.b]), pose_rows)
+        x = PosedShapes(group.a, group.ours, ShapeList([group.b], plane), pose_rows)
         plan = ContactPlan(*x[:3]) if pair is None else pair.plan(x, swapped and not turned)
         points, counts = _points_of(x, plan, mirror(answers[some], swapped), within, most, rows.workers)
         touching.append(_touching_in_order(some, points, counts, swapped))
@@ -351,8 +353,9 @@ class ContactPlan:
             kind = MESHES if thing._kind == Kind.MESH else FACES
         self._trees, self._solids = contact_trees(ours, shapes, kind), shapes.solids
         (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shapes.faces
-        outward_a, solid_a = outward_of(ours) if kind != PARTS else (_NO_NORMAL, int(bool(ours.solids)))
-        outward_b, solid_b = outward_of(first) if kind == MESHES else (_NO_NORMAL, int(bool(first.solids)))
+        # parts of a shell or compound can be inside its closed meshes, as inner walls are
+        outward_a, solid_a = outward_of(ours) if kind != PARTS else (_NO_NORMAL, 2 * bool(ours.solids))
+        outward_b, solid_b = outward_of(first) if kind == MESHES else (_NO_NORMAL, 2 * bool(first.solids))
         self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
         hull = None if kind == PARTS or any(self._trees.mapped) else ours.hull()
@@ -361,7 +364,7 @@ class ContactPlan:
         if hull is not None and hulls is not None:
             outer = parts_of(hull).given, hulls, True, False
         side_a, side_b = Side(faces_a, outward_a, solid_a), Side(faces_b, outward_b, solid_b)
-        self._sides = Sides(side_a, side_b, shapes.planes, *outer, _POINT.given[0])
+        self._sides = Sides(side_a, side_b, shapes.planes, *outer, shapes.plane, _POINT.given[0])
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
         """Return the contact points of all pose rows in the world frame, and the number of points of each row."""
@@ -530,7 +533,7 @@ def point_rows(
         _sort_by_gap(f, count, scratch.keys, order)
         split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, order, w)
         faces_b = Faces(sides.b.faces.ints, sides.b.faces.floats, sides.b.faces.starts[i:])
-        writing = Writing(x, sides.a.faces, faces_b, f, within, most, scratch.manifold, w)
+        writing = Writing(x, sides.a.faces, faces_b, f, within, most, sides.plane, scratch.manifold, w)
         added = write_points(
             writing, split_count, split_count if mapped[0] or mapped[1] else count, origin, points[written:]
         )

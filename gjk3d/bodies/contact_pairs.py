@@ -91,10 +91,13 @@ _NO_PLANES = np.empty((0, 4))
 
 
 class ShapeList:
-    """A list of objects. If it has several, all are convex shapes, and none is a half-space or a function of a user."""
+    """A list of objects. If it has several, all are convex shapes, and none is a half-space or a function of a user.
 
-    def __init__(self, things: Sequence[Thing]) -> None:
-        self.things = tuple(things)
+    With ``plane``, the only object is a square that replaces a plane, see `gjk3d.bodies.planes`.
+    """
+
+    def __init__(self, things: Sequence[Thing], plane: bool = False) -> None:
+        self.things, self.plane = tuple(things), plane
         self.plans: dict[Parts, Any] = {}  #: plan of the contacts with each body, see `gjk3d.bodies.contact`
 
     def __len__(self) -> int:

@@ -146,6 +146,7 @@ class Writing(NamedTuple):
     f: PairContacts
     within: float
     most: float  #: greatest depth of pairs along normals other than their own
+    plane: bool  #: whether B is a square in the plane z = 0 that replaces a plane
     d: ManifoldScratch
     w: TreeScratch
 
@@ -303,7 +304,8 @@ def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, orig
         _side_of(x.a, y.p, t.f.outward_a, t.f.walls, n),
         _side_of(x.b, y.q, t.f.outward_b, t.f.walls, to_b),
     )
-    if ahead_a == _INSIDE or ahead_b == _INSIDE:
+    # the rim of the square is not one of the plane
+    if ahead_a == _INSIDE or ahead_b == _INSIDE or (t.plane and abs(to_b[2]) < _ONE_WAY):
         return 0
     top, low = _top(y, n), _low(y.c.b, y.row_b, n)
     gap, local_normal, slack = dot(n, sub(low, top)), turn_back(c.pose, n), _slack(t)

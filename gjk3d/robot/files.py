@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from gjk3d.errors import FileError, ParseError
-from gjk3d.wording import cut
+from gjk3d.wording import cut, kind_of
 
 MAX_BYTES = 256 << 20  #: greatest size of a robot file in bytes; real files have less than a thousandth of this size
 MAX_DEPTH = 500  #: greatest number of nested elements, as in MuJoCo's parser
@@ -42,6 +42,8 @@ def read_root(
     If ``source`` is a string that begins with <, it is the XML itself, and the returned path is `TEXT`. A xacro is
     expanded with ``arguments`` by the package xacro.
     """
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"source is {kind_of(source)}, expected a path, or the text of a file")
     text = source.strip() if isinstance(source, str) else None
     if text == "":
         raise FileError(f"{source!r} is not a file name, expected a path, or the text of a file, which begins with <")

@@ -105,7 +105,10 @@ class Margins:
         for name in (a,) if b is None else (a, b):
             self._check_known(name, "set_margin: ")
         if b is not None and not pairs_of(self._cell(), a, b).any():
-            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Call forbid({a!r}, {b!r}) first")
+            raise RobotError(
+                f"set_margin: {a!r} and {b!r} are not a checked pair. Call forbid({a!r}, {b!r}) first, which needs two "
+                "names that can move relative to each other"
+            )
         self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 
     def set_padding(self, name: str, padding: float) -> None:

@@ -169,8 +169,13 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
             raise RobotError(
                 f"joints: robot {robot.name!r} has neither a group nor a movable joint {name!r}." + nearest(name, known)
             )
-    if not names or len(set(names)) < len(names):
-        raise RobotError(f"joints is {joints!r:.80}, expected at least one joint, and each joint only once")
+    if not names:
+        raise RobotError(
+            f"joints is {joints!r:.80}, expected at least one of the {len(robot.joint_names)} joints of robot "
+            f"{robot.name!r}"
+        )
+    if len(set(names)) < len(names):
+        raise RobotError(f"joints is {joints!r:.80}, expected each joint only once")
     return names
 
 
@@ -485,7 +490,7 @@ def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certi
 
     def run(start: int, stop: int) -> None:
         memory = lent or cell.memory.fresh()
-        test = edge_test(cell, memory, spacing, np.stack([first, second]).reshape(-1, first.shape[1]))
+        test = edge_test(cell, memory, spacing, np.concatenate([first, second]))
         kernels.test_edges(test._replace(certify=certify), edges, start, stop)
 
     with cell.memory.lent(workers) as lent:

@@ -65,7 +65,7 @@ def free_region(cell: Cell, rows: Array, weights: Row | None, margin: float) -> 
     relative = np.ones(dof) if weights is None else np.array(weights, dtype=np.float64)
     if relative.shape != (dof,) or not ((relative > 0.0) & np.isfinite(relative)).all():
         raise RobotError(f"weights is {weights!r:.80}, expected {dof} numbers above 0")
-    return np.array([_half_widths(cell, row, relative, margin) for row in rows]).reshape(-1, dof)
+    return np.array([_half_widths(cell, row, relative, margin) for row in rows]).reshape(len(rows), dof)
 
 
 def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:

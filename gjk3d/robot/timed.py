@@ -24,6 +24,7 @@ import numpy as np
 from gjk3d.convex.checks import check_workers, is_finite
 from gjk3d.errors import RobotError
 from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
+from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.poses import matrices, parts, pose_rows
 from gjk3d.query.time_of_impact import Motion
 from gjk3d.results import compared
@@ -277,9 +278,11 @@ class TimedQuery:
     """
 
     def __init__(
-        self, robot: Robot, trajectory: Trajectory, parts: Sequence[Parts], build: Callable[[int], tuple[Cell, float]]
-    ) -> None:
+        self, robot: Robot, trajectory: Trajectory, parts: Sequence[Parts], build: Callable[[int], tuple[Cell, float]],
+        narrowest: float = 0.0,
+    ) -> None:  # fmt: skip
         self.robot, self.trajectory, self.parts = robot, trajectory, parts
+        self.narrowest = narrowest  #: least width of a bracket of a time that a proof can reach
         self._build, self._built = build, dict[int, Stretch]()
         self.stretch(0)  # raises the errors of invalid arguments now
 
@@ -381,7 +384,9 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
         motions |= {name: route.during(*times) for name, route in routes.items()}
         return clocked(around.base, around.objects, around.margin, around.rules, motions, times)
 
-    return TimedQuery(robot, trajectory, [Parts(piece, robot).clocked(piece.start) for piece in pieces], build)
+    narrowest = 32.0 * _U * max(abs(start), abs(end))  # the clock of an obstacle has the rounding of these times
+    every = [Parts(piece, robot).clocked(piece.start) for piece in pieces]
+    return TimedQuery(robot, trajectory, every, build, narrowest)
 
 
 def trajectory_free(
@@ -391,7 +396,7 @@ def trajectory_free(
     check_workers(workers)
     # The tolerance is a time, and the proof needs a share of a curve. The share of the longest curve is the strictest.
     longest = max(np.diff(parts.times).max() for parts in query.parts)
-    share = float(np.clip(_above_zero(tolerance, "a time") / longest, 2.0**-40, 0.5))
+    share = float(np.clip(max(_above_zero(tolerance, "a time"), query.narrowest) / longest, 2.0**-40, 0.5))
     status, safe, hit, pair = _certified(query, share, workers) if certify else _sampled(query, resolution, workers)
     if status == MotionStatus.FREE:
         return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)

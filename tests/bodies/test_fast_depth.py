@@ -23,6 +23,7 @@ from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, TreeScratch, new_tre
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
 from tests.bodies.random_shapes import Array, anywhere, at
+from tests.bodies.test_touching_normals import an_l
 
 Boxes = np.ndarray[Any, np.dtype[np.int64]]  #: (k, 2, 3), the least and the greatest corners
 
@@ -273,6 +274,21 @@ def test_contained_shape_has_a_depth(guest: Any) -> None:
     assert outer.status == gk.Status.OVERLAPPING
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_points_are_on_the_surfaces_or_their_middle_is_common(seed: int) -> None:
+    """The inner ball of the box can reach into the mesh although its centre is outside."""
+    rng, mesh = np.random.default_rng(seed), an_l()
+    box, centre = gk.Box(rng.uniform(0.6, 2.4, 3)), rng.uniform(-0.6, 5.0, 3)
+    result = gk.signed_distance(mesh, box, None, at(*centre), depth="fast")
+    if result.status != gk.Status.OVERLAPPING:
+        return
+    middle = 0.5 * (result.point_a + result.point_b)
+    points = np.stack([result.point_a, middle])
+    on_a, depth_in_a = mesh.signed_distances(points).distance
+    on_b, depth_in_b = box.signed_distances(np.stack([result.point_b, middle]) - centre).distance
+    assert max(abs(on_a), abs(on_b)) < 1e-9 or max(depth_in_a, depth_in_b) < 1e-9
+
+
 def test_translation_separates_far_from_the_origin() -> None:
     """The proven gap after the translation covers the rounding at a distance of a million sizes."""
     away = np.array([1e6, -2e6, 3e6])
@@ -375,7 +391,7 @@ def test_lower_bound_includes_a_margin_for_rounding() -> None:
     assert outside[1] == pytest.approx((0, 0, 1), abs=1e-12)
     box = gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Box((1, 1, 1)), at(3.0, 0.0, 0.0))])
     s, w = posed(box, gk.Box((1, 1, 1)), at(0.0, 0.0, 0.9))
-    _, most, least, _ = fast.pair_depth(s.x, 0, 0, w)
+    _, most, least = fast.pair_depth(s.x, 0, 0, w)
     assert Fraction(least) < 1 - Fraction(0.9) <= Fraction(most)
 
 

@@ -217,6 +217,25 @@ def test_contacts_gradients_and_scenes_with_a_plane() -> None:
     assert scene.clearance().distance == pytest.approx(0.1, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_contact_normals_are_those_of_the_plane(seed: int) -> None:
+    """A side face of a voxel is not a normal of the plane, and the plane has no rim."""
+    rng = np.random.default_rng(seed)
+    grid = gk.VoxelGrid(rng.random((2, 2, 2)) < 0.7, 1.0)
+    normal = rng.normal(size=3)
+    plane = gk.Plane(normal, float(rng.uniform(-1.0, 1.0)))
+    result = gk.contact(grid, plane)
+    along = np.abs(result.normals @ plane.normal)
+    assert along == pytest.approx(np.ones(result.count), abs=1e-9)
+
+
+def test_contact_normals_are_those_of_the_plane_for_a_rare_grid() -> None:
+    """A push past the rim of the square that replaces the plane was 12 times as long as the grid."""
+    normal, offset = [-0.04400815345608534, -0.9437673130742478, 0.32766834024971103], -0.660107126280622
+    result = gk.contact(gk.VoxelGrid([[[1, 1], [0, 1]], [[1, 1], [1, 0]]], 1.0), gk.Plane(normal, offset))
+    assert np.abs(result.normals @ normal) == pytest.approx(np.ones(2), abs=1e-9)
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_scenes_with_a_plane_equal_pair_queries(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -99,6 +99,19 @@ def test_closed_shell_is_solid_and_hollow_shell_is_not() -> None:
     assert gk.raycast(hollow, (0, 0, 0), (1, 0, 0)).distance == pytest.approx(0.75, abs=1e-9)
 
 
+@pytest.mark.parametrize("x", [0.9, 0.97, 1.0, 1.03])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("guest", [gk.Point(), gk.Sphere(0.05), gk.Box((0.02, 0.02, 0.02))])
+def test_contact_normals_of_a_closed_shell_point_outwards(x: float, side: float, guest: Any) -> None:
+    """The centre of the guest may be inside the mesh, or on its faces, by less than half the thickness."""
+    shell = gk.Shell(gk.Mesh(*gk.Box((2, 2, 2)).surface()), 0.2)
+    pose = at(side * x, 0.3, 0.2)
+    result = gk.contact(shell, guest, None, pose)
+    assert result.count >= 1
+    assert result.normals == pytest.approx(np.tile((side, 0.0, 0.0), (result.count, 1)), abs=1e-9)
+    assert result.gaps.min() == pytest.approx(gk.signed_distance(shell, guest, None, pose).distance, abs=1e-9)
+
+
 def test_degenerate_triangles_and_extremes() -> None:
     needle = gk.Mesh([(0, 0, 0), (4, 0, 0), (2, 0, 0), (0, 0, 0)], [(0, 1, 2), (0, 0, 3)])
     assert gk.distance(gk.Shell(needle, 0.2), gk.Point((2, 0, 1))).distance == pytest.approx(0.9, abs=1e-12)

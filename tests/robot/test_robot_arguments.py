@@ -80,3 +80,19 @@ def test_invalid_configuration_mappings_raise():
     for value in ("x", [["a"]], 10**400, 1j):
         with pytest.raises(RobotError, match=f"'elbow'.*{re.escape(repr(value)[:70])}"):
             robot.configuration({"elbow": value})
+
+
+def test_robot_without_joints_that_move():
+    checker = Checker(Robot.example().held([0.0, 0.0]))
+    assert checker.free_region([]).shape == (0,)
+    assert checker.free_region(np.empty((3, 0))).shape == (3, 0)
+    for certify in (False, True):
+        assert checker.edges_free(np.empty((2, 0)), np.empty((2, 0)), certify=certify).tolist() == [True, True]
+    with pytest.raises(RobotError, match=r"joints is None, expected at least one of the 0 joints of robot 'example'"):
+        checker.plan([], [[]])
+
+
+@pytest.mark.parametrize("source", [None, 5, b"arm.urdf"])
+def test_robot_is_loaded_from_a_path_or_text(source):
+    with pytest.raises(TypeError, match=r"source is .*, expected a path, or the text of a file"):
+        Robot.load(source)

@@ -202,6 +202,17 @@ def test_safe_and_hit_times_bracket_exact_contact(wall):
     assert contact <= Fraction(result.hit) < contact + Fraction(1, 10**6)
 
 
+@pytest.mark.parametrize(("start", "width"), [(0.0, 1e-6), (1e8, 1e-6), (1.7e9, 6.1e-6)])
+def test_bracket_of_a_contact_is_as_narrow_as_the_clock_allows(start, width):
+    pose = np.eye(4)
+    pose[:2, 3] = 1.2, 2.0
+    checker = Checker(Robot.example(), {"crate": (gk.Box((0.2, 0.2, 0.2)), pose)})
+    still = Trajectory([[0.0, 0.0], [0.0, 0.0]], times=[start, start + 10.0])
+    check = checker.trajectory_free(still, moving={"crate": gk.Motion.translation(pose, (0, -2, 0))}, certify=True)
+    assert check.status == MotionStatus.HIT
+    assert check.hit - check.safe <= width
+
+
 def test_obstacle_that_turns_about_a_distant_point():
     """A beam turns once about a point at a distance of 2. Its angle alone decides when it touches the ball."""
     still = Trajectory([[0.0], [0.0]], [0.0, 8.0])

@@ -90,6 +90,7 @@ from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import (
     Vec3,
     add,
+    along,
     divide,
     dot,
     neg,
@@ -104,7 +105,7 @@ from gjk3d.geometry.vec3 import (
     unit,
 )
 from gjk3d.narrow.cores import world_center
-from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, mirror, solve
+from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, UNSIGNED, mirror, solve
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
@@ -356,7 +357,7 @@ def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScr
     # triangles of a fine surface would only make many short steps
     by = sub(offset(x.m), offset(s.x.m))
     if (overlap == inf and not is_bounding(s, p, q)) or (not s.faces and _is_wide(x.a, p, dot(by, by))):
-        m, shorter, _, _ = pair_depth(x, p, q, w)
+        m, shorter, _ = pair_depth(x, p, q, w)
         if shorter < EDGE * overlap and dot(m, along) > FORWARD and dot(m, outward_of(s, p)) >= -LEVEL:
             return m, max(shorter, 0.0)
     if overlap < inf:
@@ -365,13 +366,20 @@ def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScr
 
 
 @kernel
-def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float, Vec3]:
-    """Return the normal of two parts, the upper and the lower bound of their depth, and a common point."""
+def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float]:
+    """Return the normal of two parts, and the upper and the lower bound of their depth."""
     c = parts_at(x, p, q, w)
     solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
-    common = scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3)))
-    return vec_at(row, N), -row[1], -row[2] - x.error, common
+    return vec_at(row, N), -row[1], -row[2] - x.error
+
+
+@kernel
+def _common_of_parts(x: PosedPair, p: int, q: int, w: TreeScratch) -> Vec3:
+    """Return a common point of two overlapping parts. The middle of the points of their depth may be in none."""
+    c = parts_at(x, p, q, w)
+    solve(c, UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
+    return vec_at(w.out[0], POINT)
 
 
 @kernel
@@ -457,6 +465,8 @@ def add_probes(
             continue
         if side == 0:
             deep, n, height = _probe(x, x.a, point, radius, w)
+            # only the ball may reach into A, which then contains the foot of the point
+            point = along(point, n, min(height - dot(n, point), 0.0))
             low = bottom_along(x, x.b.links[0, 1], n, w) if single and dot(n, n) > 0.5 else dot(n, point)
         else:
             local = turn_back(x.m, sub(point, offset(x.m)))
@@ -571,9 +581,9 @@ def _list_starts(s: Posed, code: int, w: TreeScratch) -> tuple[int, float, Vec3]
                 count = add_start(planes, count, n, max(overlap, 0.0) + PAST * x.error)
         # the depth of a triangle of a solid and another one is much less than that of the bodies
         if (k == 0 and not s.faces) or (k < FEW_OPEN and not bounding):
-            n, overlap, deep, point = pair_depth(x, p, q, w)
+            n, overlap, deep = pair_depth(x, p, q, w)
             if deep > least or k == 0:
-                least, common = max(deep, 0.0), point
+                least, common = max(deep, 0.0), _common_of_parts(x, p, q, w)
             if dot(n, outward_of(s, p)) >= -LEVEL:
                 count = add_start(planes, count, n, max(overlap, 0.0) + PAST * x.error)
     return add_probes(s, code, pairs, listed, least, common, count, w)

@@ -187,9 +187,10 @@ def nearest_triangles(
 
 @kernel
 def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
-    """Return the squared distance of p from a tree's triangles, the nearest triangle, and its nearest point.
+    """Return the squared distance of p from a tree's triangles, the nearest triangle's index, and the nearest point.
 
-    The triangle is -1 if the distance is beyond ``most``.
+    The index is -1 if the distance is beyond ``most``. ``ba``, ``la`` and ``ca`` are the boxes, links and corners of
+    the tree.
     """
     best, which, foot = most * most, -1, p
     top = 1
@@ -238,11 +239,11 @@ class DistanceQuery(NamedTuple):
 
 
 class Reports(NamedTuple):
-    """The results of a query in addition to the distances."""
+    """The output arrays of a query, in addition to the array of distances."""
 
     codes: Ints1  #: code of each row, see `tree_collision` and ANSWERED
     flags: Ints2  #: see `gjk3d.narrow.solve`
-    parts: Ints2  #: numbers of the nearest parts of each row
+    parts: Ints2  #: indices of the nearest parts of each row
 
 
 class NearestParts(NamedTuple):
@@ -467,9 +468,10 @@ def report_gap(
 def put_bounds(
     error: float, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
 ) -> None:  # fmt: skip
-    """Write a distance, its two bounds (``bounds``), the normal, both points and the status to row k of the output.
+    """Write a distance, its two bounds, the normal n, both witness points and the status to row k of the output.
 
-    ``point`` is the point of A, and ``error`` is the rounding error of a position.
+    ``bounds`` are the distance, its lower bound and its upper bound. ``point`` is the point of A, from which
+    the point of B is computed. ``error`` is the rounding error of a position.
     """
     out[k, 0], out[k, 1], out[k, 2] = bounds
     set_vec(out[k], 3, n)
@@ -483,7 +485,8 @@ def put_bounds(
 def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, w: TreeScratch) -> Vec3:
     """Return the unit vector from triangle p of A to the nearest triangle q of B.
 
-    ``between`` is the difference of their nearest points. If it is mostly rounding, GJK computes the vector.
+    ``between`` leads from the nearest point of p to that of q, and ``length`` is its length. If ``between`` is mostly
+    rounding error, GJK computes the unit vector.
     """
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
@@ -533,13 +536,13 @@ NO_ROUND = Round((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
 
 @kernel
 def round_in(x: PosedPair, w: TreeScratch) -> Round:
-    """Return B as a `Round` if B is one ball or capsule and A has triangles. Otherwise the radius is 0."""
+    """Return B in A's frame if B is one ball or capsule and A is a mesh. Otherwise return a `Round` with radius 0."""
     return lone_round(x, w)[1] if x.a.kind == TRIANGLES else NO_ROUND
 
 
 @kernel
 def lone_round(x: PosedPair, w: TreeScratch) -> tuple[bool, Round]:
-    """Return whether B is one point, segment, ball or capsule, and B in A's frame."""
+    """Return whether B is one point, segment, ball or capsule, and if so, B as a `Round` in A's frame."""
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
         return False, NO_ROUND
@@ -623,5 +626,5 @@ def round_of(x: PosedPair, k: int, r: Round, out: Array, flags: Ints, row: int) 
 
 @lru_cache(64)
 def distance_query(faces: bool, level: int, most: float) -> DistanceQuery:
-    """Return the distance query of two bodies up to the distance ``most``."""
+    """Return the distance query of two bodies up to the distance ``most``. `DistanceQuery` explains the arguments."""
     return DistanceQuery(faces, level, most, nextafter(most, inf))

@@ -213,12 +213,12 @@ def _gap(e: Vec3, f: Vec3, r: Vec3, y: float, w: float, limit: float) -> float:
 def triangles_meet(p: Triangle, q: Triangle, noise: float) -> bool:
     """Return whether two triangles touch or cross, within the error ``noise`` of their coordinates.
 
-    A gap along an axis e x f is a determinant of e, f and a difference of corners. Its error is less than 16 unit
-    roundoffs times the product of their three lengths. This bound holds for short axes too, although the cross product
-    of two edges of a sliver may have no correct digits. ``noise`` is more than 16 unit roundoffs times the longest
-    difference, so ``noise`` times the lengths of both edges bounds the error. A greater gap along one axis proves that
-    the triangles are apart. Greater overlaps along all axes prove that they cross. `_meet_closely` decides the other
-    pairs.
+    For an edge e of p and an edge f of q, the gap along the axis e x f is a determinant of e, f and a difference of
+    corners. Its error is less than 16 unit roundoffs times the product of their three lengths. This bound holds for
+    short axes too, although the cross product of two edges of a sliver may have no correct digits. ``noise`` is more
+    than 16 unit roundoffs times the longest difference, so ``noise`` times the lengths of both edges bounds the error.
+    A greater gap along one axis proves that the triangles are apart. Greater overlaps along all axes prove that they
+    cross. `_meet_closely` decides the other pairs.
     """
     o = p[0]
     p1, p2 = sub(p[1], o), sub(p[2], o)
@@ -432,7 +432,7 @@ def middle_of(t: Triangle) -> Vec3:
 
 @kernel
 def _off(c: Vec3, p: Triangle, q: Triangle) -> float:
-    """Return the square of the greater distance of a point from two triangles."""
+    """Return the square of the greater of the distances of a point from two triangles."""
     return max(nearest_on(c, p)[0], nearest_on(c, q)[0])
 
 

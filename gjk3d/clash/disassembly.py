@@ -2,7 +2,8 @@
 
 The height of a point is its coordinate along the direction. Part B blocks part A along a direction if a line along this
 direction meets both parts, and the highest point of B on the line is above the lowest point of A. The height of a
-triangle is a linear function, so each pair of triangles is a test of convex polygons. The test covers the whole path.
+triangle is a linear function, so a test of convex polygons decides each pair of triangles. The test covers the whole
+path.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class Order:
     unchecked : tuple of str
         Parts that could not be loaded. They block no other part.
     blockers : dict of str to tuple of tuple of str
-        For each part, the parts of the whole assembly that block it along each direction.
+        For the name of each part, a tuple for each direction. It has the names of the parts that block the part along
+        this direction in the whole assembly.
 
     Examples
     --------
@@ -160,7 +162,7 @@ def order(
     tolerance : float, optional
         A part does not block if it overlaps the path by no more than this length. Examples are faces that slide on
         each other, and the facets of curved parts that were meshed separately. The default is a millionth of the size
-        of the assembly, and at least 8 spacings of the numbers in the files.
+        of the assembly, and at least 8 times the spacing of the numbers in the files.
     ignore : path or sequence of Rule, optional
         Pairs of parts that never block each other, for example threads that are drawn overlapping. Only rules that
         apply to the kind "hard" are used. See `gjk3d.clash.read_rules`.
@@ -178,9 +180,9 @@ def order(
 
     Notes
     -----
-    Parts are translated and never rotated, so a screw can leave its thread only by a rule. The next step never needs a
-    search, because a part that is free remains free when others are removed. A group that can be removed along a
-    direction is a strongly connected component of the graph of blocking parts [1]_.
+    Parts are translated and never rotated, so a screw can leave its thread only if a rule ignores this pair. The next
+    step never needs a search, because a part that is free remains free when others are removed. A group that can be
+    removed along a direction is a strongly connected component of the graph of blocking parts [1]_.
 
     References
     ----------
@@ -289,9 +291,10 @@ def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int
 
 
 def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest part that no part of a group blocks, as a list, and the index of the direction, or None.
+    """Return the smallest part of a group that can be removed alone, or None.
 
-    The largest part of the group is not returned.
+    The result is a list with the part, and the index of a direction along which no part of the group blocks it. The
+    largest part of the group is never removed.
     """
     for i in sorted(group, key=lambda i: (sizes[i], i))[:-1]:
         for k, blocking in enumerate(graph):
@@ -438,9 +441,9 @@ def _heights(corners: Array, heights: Array) -> tuple[Array, Array]:
 def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tuple[Array, Array]:
     """Return unit normals (m, 7, 2) and offsets (m, 7) of the lines that bound the region in which b is above a.
 
-    Three lines are edges of triangle a, and three are edges of triangle b. The plane of b is above the plane of a on
-    one side of the last line. A point p is inside of a line if normal . p >= offset. ``a`` and ``b`` are the corners
-    (m, 3, 2), and ``up_a`` and ``up_b`` their heights (m, 3).
+    Three lines are edges of triangle a, and three are edges of triangle b. On the inner side of the last line, the
+    plane of b is above the plane of a by more than ``tolerance``. A point p is on the inner side of a line if
+    normal . p >= offset. ``a`` and ``b`` are the corners (m, 3, 2), and ``up_a`` and ``up_b`` their heights (m, 3).
     """
     corners = np.concatenate([a, b], axis=1)
     edges = np.concatenate([np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)], axis=1) - corners
@@ -460,9 +463,10 @@ def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tu
 
 
 def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tuple[Array, Array]:
-    """Return the intersections of each two of 7 lines, (m, 21, 2), and whether each is inside of all lines, (m, 21).
+    """Return the intersections of each two of 7 lines, (m, 21, 2), and a mask of them, (m, 21).
 
-    The first 6 lines, which are edges of the triangles, are moved inward by the margin.
+    The mask is True for an intersection on the inner side of all lines. The first 6 lines, which are edges of the
+    triangles, are moved inward by the margin.
     """
     normals, offsets = lines[0], lines[1] + margin * (np.arange(7) < 6)
     normal_1, normal_2 = normals[:, _PAIRS[:, 0]], normals[:, _PAIRS[:, 1]]

@@ -64,9 +64,10 @@ def pack_common(
 ) -> dict[int, tuple[list[int], str]]:
     """Return the packed common volumes of the worst overlaps among ``count`` findings, by the index of the finding.
 
-    A value is a list of three counts (vertices, indices, points of the intersection curve) and a text, which is packed
-    by `gjk3d.webpage.deflated`. The text contains float32 vertices and curve points in the frame of the page with
-    ``center`` and ``size``, then uint32 indices. ``budget`` is the largest number of characters of all texts together.
+    A value has a list of three counts, and a text that is packed by `gjk3d.webpage.deflated`. The counts are those of
+    the vertices, the indices, and the points of the intersection curve. The text contains float32 vertices and curve
+    points in the frame of the page with ``center`` and ``size``, then uint32 indices. ``budget`` is the largest number
+    of characters of all texts together.
     """
     packed: dict[int, tuple[list[int], str]] = {}
     for k, vertices, faces, curve in _volumes(report, count):
@@ -147,12 +148,12 @@ _FILES = (
 def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "", up: str = "") -> Path:
     """Write the report as one self-contained page with a table of findings and a 3D view of the parts.
 
-    The page uses no network, and its content security policy forbids it. With a ``token`` it connects to its own server
-    only. The 3D code (three.js) is taken from the installed trimesh. A page lists at most `MAX_ROWS` findings, the
-    worst first, and has at most `MAX_BYTES` bytes. The common volumes of the worst overlaps are stored first, then the
-    triangles of parts with findings, in the order of the findings. Copies share one shape. Notes on the page state how
-    many findings and parts were left out. Findings and shapes are compressed, and the page unpacks them when they are
-    shown. This requires a browser of 2023 or later.
+    The content security policy of the page forbids all connections. Only a page with a ``token`` may connect, and only
+    to its own server. The 3D code (three.js) is taken from the installed trimesh. A page lists at most `MAX_ROWS`
+    findings, the worst first, and has at most `MAX_BYTES` bytes. The common volumes of the worst overlaps are stored
+    first, then the triangles of parts with findings, in the order of the findings. Copies share one shape. Notes on the
+    page state how many findings and parts were left out. Findings and shapes are compressed, and the page unpacks them
+    when they are shown. This requires a browser of 2023 or later.
 
     Parameters
     ----------
@@ -318,11 +319,11 @@ class Drawn(NamedTuple):
     """The triangles of a page.
 
     ``shapes`` has the numbers of vertices and of indices of each shape. ``chunks`` has the number of shapes in each
-    chunk, and its text from `gjk3d.webpage.deflated`: float32 positions of all its shapes, then uint32 indices of all
-    its shapes, little-endian. ``which`` (n,) has the number of the shape of each part, or -1 for a part without
-    triangles in the page. ``poses`` (n, 7) has a quaternion (x, y, z, w) and a translation for each part. Parts that
-    are not ``visible`` are drawn as boxes until they are selected. ``left_out`` is the number of parts whose triangles
-    did not fit into the page.
+    chunk, and a text that is packed by `gjk3d.webpage.deflated`. The text contains the float32 positions of all shapes
+    of the chunk, then their uint32 indices, little-endian. ``which`` (n,) has the index of the shape of each part, or
+    -1 for a part without triangles in the page. ``poses`` (n, 7) has a quaternion (x, y, z, w) and a translation for
+    each part. Parts that are not ``visible`` are drawn as boxes until they are selected. ``left_out`` is the number of
+    parts whose triangles did not fit into the page.
     """
 
     shapes: list[tuple[int, int]]
@@ -396,7 +397,10 @@ def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[Ass
 def _packed(
     shapes: Mapping[int, Any], size: float, budget: float
 ) -> tuple[list[tuple[int, int]], list[tuple[int, str]], dict[int, int]]:
-    """Return `Drawn.shapes`, `Drawn.chunks`, and the index in `Drawn.shapes` of each stored shape by its key."""
+    """Return `Drawn.shapes`, `Drawn.chunks`, and the index in `Drawn.shapes` of each stored shape.
+
+    The indices are stored under the keys of ``shapes``. Shapes that do not fit into the ``budget`` are left out.
+    """
     sizes: list[tuple[int, int]] = []
     chunks: list[tuple[int, str]] = []
     stored: dict[int, int] = {}
@@ -420,7 +424,10 @@ def _packed(
 
 
 def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
-    """Return the pose of each part in the page, (n, 7): a quaternion (x, y, z, w) and the centre of its box."""
+    """Return the pose of each part in the page, (n, 7): a quaternion (x, y, z, w) and a position.
+
+    The position is the centre of the bounding box of the part's shape, moved to the frame of the page.
+    """
     matrices = np.array([np.eye(4) if part.pose is None else part.pose for part in parts])
     middles = np.array([part.shape.bounds.mean(axis=0) for part in parts if part.shape is not None])
     places = (matrices[:, :3, :3] @ middles[:, :, None])[:, :, 0] + matrices[:, :3, 3]
@@ -463,7 +470,7 @@ class Packed:
 def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size: float, most: int) -> Packed:
     """Return at most ``most`` of the worst findings of a report in the format of the page.
 
-    ``report`` is a result of `readable`. ``names`` has the number of each part by name. Positions are rounded to a
+    ``report`` is a result of `readable`. ``names`` maps the name of each part to its index. Positions are rounded to a
     billionth of ``size``, the size of the assembly.
     """
     sentences: dict[str, int] = {}
@@ -543,7 +550,10 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a finding for the page. ``sentences`` collects and numbers the texts of `decided`."""
+    """Return the values of a finding for the page.
+
+    The value "decided" is the index of the text of `decided` in ``sentences``. A new text is added to ``sentences``.
+    """
     digits = min(300, max(0, 9 - floor(log10(size))))
     row: dict[str, Any] = {
         "severity": clash.severity,

@@ -1,4 +1,4 @@
-"""A local HTTP server for the page of a report. It saves the decisions of the page in a triage file."""
+"""A local HTTP server for the page of a report. It saves the decisions made on the page in a triage file."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ class Refused(Exception):
 class Server(ThreadingHTTPServer):
     """A server with three requests: get the page, get the decisions, and merge new decisions.
 
-    A request must contain the token, name this machine as its host, and not come from another page. These rules refuse
-    other users, pages of other sites in the same browser, and sites whose name resolves to 127.0.0.1 (DNS rebinding).
+    A request must contain the secret token of `url`, name this machine as its host, and not come from another page.
+    These rules refuse other users, pages of other sites in the same browser, and sites whose name resolves to 127.0.0.1
+    (DNS rebinding).
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_token(self, token: str) -> None:
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
-            raise Refused(403, f"the token belongs to another run. {_CURE}")
+            raise Refused(403, f"the token is missing or belongs to another run. {_CURE}")
 
     def _check_source(self) -> None:
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}

@@ -58,7 +58,7 @@ class Mark:
     unit : str
         The unit of the distance and the penetration.
     intervals : tuple of (float, float, float, float)
-        The intervals of the clash of moving parts. See `gjk3d.clash.Clash`.
+        The intervals of time in which moving parts clash. See `gjk3d.clash.Clash`.
     penetration : float or None
         The penetration of the finding at this time.
 
@@ -90,7 +90,7 @@ class Comment:
     text : str
         The text.
     id : str
-        A GUID, which is equal in all copies.
+        A GUID, which is the same in all copies of the comment.
     """
 
     at: str
@@ -256,6 +256,9 @@ class Triage:
     ) -> Triage:
         """Return the decisions with another state or another assignee of a finding.
 
+        An approval ends when the finding becomes deeper. An approval of moving parts also ends when they clash at other
+        times, with a tolerance of a tenth of the duration of the clash.
+
         Parameters
         ----------
         clash : Clash
@@ -263,15 +266,14 @@ class Triage:
         by : str
             The name of the author.
         state : str, optional
-            One of `STATES`.
+            One of `STATES`. By default the state is unchanged.
         assignee : str, optional
             The name of the assignee. An empty text removes the assignee.
         at : str, optional
             The time. The default is now.
         unit : str, optional
-            The unit of the finding, ``report.unit``. An approval ends when the finding becomes deeper, and this
-            comparison needs the unit. An approval without a unit is not valid for reports with a unit. An approval of
-            moving parts is only valid for the times of the clash, with a tolerance of a tenth of its duration.
+            The unit of the finding, ``report.unit``. An approval needs it for the comparison with later depths. An
+            approval without a unit is not valid for reports with a unit.
 
         Raises
         ------
@@ -467,9 +469,9 @@ _DEEPER = 0.01  #: an approval is valid up to this relative growth of the depth
 def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None, unit: str | None) -> None:
     """Set the ids, statuses and notes of ``clashes`` from earlier findings and from the decisions about them.
 
-    ``earlier`` has the kind of each finding of an earlier report by id. ``unit`` is the unit of ``clashes``. A finding
-    whose kind changed keeps the id of the earlier finding. It is "new" if its kind is worse now, or if it is deeper
-    than a person approved.
+    ``earlier`` maps the id of each finding of an earlier report to its kind. ``unit`` is the unit of ``clashes``. A
+    finding whose kind changed keeps the id of the earlier finding. It is "new" if its kind is worse now, or if it is
+    deeper than a person approved.
     """
     if not earlier and triage is None:
         return

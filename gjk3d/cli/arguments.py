@@ -166,9 +166,10 @@ def check_output(
 
 
 def output_form(requested: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
-    """Return the form of an output: ``requested``, or the form of the extension of the file, or "table" for stdout.
+    """Return the form of an output, such as "json", and check that the file ``output`` can be written.
 
-    ``endings`` has the form of each extension.
+    The form is ``requested`` or, if this is None, "table" for stdout and the form in ``endings`` for a file.
+    ``endings`` maps extensions to forms.
     """
     ends = () if requested else tuple(f".{ending}" for ending in endings)
     check_output(output, "--output", ends, inputs, ", or -f must name the form")
@@ -180,7 +181,7 @@ def output_form(requested: str | None, output: Path | None, endings: dict[str, s
 
 @dataclass(frozen=True)
 class Model:
-    """A model that the command line names, with its mesh. ``part`` is the selected part of the file, or None."""
+    """A model that the command line names, with its mesh. ``part`` is the selected part, or None for the whole file."""
 
     path: Path
     part: str | None
@@ -227,7 +228,7 @@ def split_name(text: str) -> tuple[Path, str | None]:
 
 
 def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
-    """Return the models for pairs of a path and a part. The part None means all parts. Each file is loaded once."""
+    """Return a model for each pair of a path and a part. The part None means the whole file. Each file is read once."""
     import gjk3d as gk
 
     # missing files are first, so that no other file is read before their error is raised
@@ -261,9 +262,9 @@ def in_one_unit(models: list[Model], requested: str | None) -> tuple[list[Model]
 
 
 def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> list[str]:
-    """Return at most one note, if the sizes suggest another unit and a file does not state its unit.
+    """Return a list with at most one note, which says that the sizes suggest another unit.
 
-    ``is_requested`` is whether the user set the unit.
+    ``is_requested`` is whether the user set the unit. Otherwise there is no note when every file states its unit.
     """
     from gjk3d.files.load import states_unit
     from gjk3d.units import doubt
@@ -275,7 +276,7 @@ def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> 
 
 
 def convexity_facts(mesh: Mesh) -> dict[str, Any]:
-    """Return JSON data of a mesh: whether it is closed and convex, and the volume of its hull divided by its volume."""
+    """Return JSON data of a mesh: its open edges, whether it is closed and convex, and hull volume / mesh volume."""
     ratio = mesh.convexity
     has_volume = math.isfinite(ratio)
     return {

@@ -62,7 +62,7 @@ def clash(
     scheduler: str | None = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
 ) -> int:
-    """Find the parts of an assembly that clash, touch or come too close, with depths and places.
+    """Find the parts of an assembly that clash, touch or come too close, with depths and positions.
 
     --clearance is the required gap between parts. --tolerance is the largest overlap or gap that counts as touching.
     Both can have a unit, for example 0.5mm. A number without a unit is in the unit of the models.
@@ -128,8 +128,8 @@ def clash(
         The largest number of rows of a table. With --baseline or --triage, new findings are first, and up to 100 of
         them always have a row.
     tree
-        Print the tree of the files (GLB, STEP, IFC) after the table, with the findings below each branch. --a and --b
-        can select a branch, for example `*/Storey 1/*`.
+        Print the tree of the files (GLB, STEP, IFC) after the table, with the number of findings in each branch. --a
+        and --b can select a branch, for example `*/Storey 1/*`.
     jobs
         The number of threads.
     scheduler
@@ -299,7 +299,7 @@ _WAIT = 10  #: the number of seconds for the response of a scheduler
 
 @contextmanager
 def cluster_at(address: str | None) -> Iterator[Any]:
-    """Yield a client of the scheduler at an address, or None without an address.
+    """Yield a client of the Dask scheduler at an address, or None without an address.
 
     Raise a UsageError if no scheduler responds, or the scheduler lacks workers.
     """

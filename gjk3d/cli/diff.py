@@ -119,8 +119,9 @@ def _fails(row: Row) -> bool:
 
 
 def _rows(before: Report, after: Report) -> list[Row]:
-    """Return a row for each finding that is open in a report. The order is new, kind, changed, resolved, same.
+    """Return a row for each finding that is open in at least one of the two reports.
 
+    The rows are sorted by the change of the finding: "new", "kind", "changed", "resolved", "same".
     A finding that is open in one report and ignored in the other report is neither new nor resolved.
     """
     first, second = (

@@ -36,9 +36,9 @@ _IMPORTED = ("numpy", "scipy", "llvmlite", "trimesh")
 
 
 def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
-    """Show the versions of packages, the state of the machine code, and whether rendering works.
+    """Show the versions of packages, the state of the compiled kernels, and whether rendering works.
 
-    The exit code is 1 if a required package or the machine code is broken.
+    The exit code is 1 if a required package is broken or the kernels do not work.
 
     Parameters
     ----------
@@ -98,7 +98,11 @@ def _extra(extra: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def kernels_in_use() -> dict[str, Any]:
-    """Return the mode in which kernels run in this process, and the state of the machine code, as JSON data."""
+    """Return the mode in which kernels run in this process, as JSON data.
+
+    The data also describe the state of the machine code if the mode is "object", in which kernels are compiled in
+    advance.
+    """
     from gjk3d._kernels import late
     from gjk3d._kernels.calls.install import is_usable
     from gjk3d._kernels.decorators import MODE

@@ -33,14 +33,14 @@ def replay(
     """Repeat a query that result.to_json() has saved, and compare the new result with the saved one.
 
     The exit code is 0 if the result is the same to the last bit. It is 1 if the result is different, or if --verify
-    refutes the current result.
+    refutes the new result.
 
     Parameters
     ----------
     file
         A document of result.to_json() with the shapes, the poses, the settings, the versions and the result.
     verify
-        Verify both results in rational arithmetic, row by row. This is slow for curved shapes.
+        Verify both results in rational arithmetic, one pair of shapes at a time. This is slow for curved shapes.
     json
         Print a JSON document.
     """

@@ -38,7 +38,9 @@ def triage(
     up: Literal["x", "y", "z"] | None = None,
     pictures: int = 20,
 ) -> None:
-    """Merge the decisions of several people about the findings of a report. The latest decision is used.
+    """Merge the decisions of several people about the findings of a report.
+
+    The latest state and the latest assignee of a finding are used. All comments and views are kept.
 
     Parameters
     ----------
@@ -211,9 +213,9 @@ def snapshots(
 ) -> Callable[..., bytes | None]:
     """Return a function that draws findings of a report, for `gjk3d.clash.formats.to_bcf`.
 
-    The arguments of the function are a finding, and optionally a saved view of the finding. The ``most`` worst open
-    findings of ``kinds`` have a picture. If ``kinds`` is empty, it means all kinds but touch. A report without its
-    assembly has no pictures.
+    The arguments of the function are a finding, and optionally a saved view of the finding. The function returns the
+    bytes of a PNG file, or None without a picture. The ``most`` worst open findings of ``kinds`` have a picture. If
+    ``kinds`` is empty, it means all kinds but touch. A report without its assembly has no pictures.
     """
     import numpy as np
     from PIL import Image

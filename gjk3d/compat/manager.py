@@ -43,8 +43,8 @@ def no_data(names: Names) -> DistanceData:
 class Query(SceneQuery):
     """A query of the pairs within one manager, or between two managers ``mine`` and ``theirs``.
 
-    If ``only`` is not negative, it is the number of an object, and only its pairs are searched. See `CollisionManager`
-    for ``solid``. With ``ordered``, the objects of a pair are in the order of their numbers.
+    If ``only`` is not negative, it is the number of an object, and only pairs with this object are searched. See
+    `CollisionManager` for ``solid``. With ``ordered``, the objects of a pair are in the order of their numbers.
     """
 
     def __init__(self, mine: Objects, theirs: Objects, solid: bool, only: int = -1, ordered: bool = False) -> None:
@@ -52,7 +52,10 @@ class Query(SceneQuery):
         self.objects, self.solid = (mine.at, theirs.at), solid
 
     def collide(self, pairs: Ints, margin: float) -> Bools:
-        """Return for each pair whether the surfaces intersect, or a solid contains the other object."""
+        """Return for each pair whether the surfaces intersect, or one object is a solid that contains the other.
+
+        ``pairs`` (n, 2) contains the numbers of objects. ``margin`` is always 0.
+        """
         numbers, hits = self.numbers(pairs), np.zeros(len(pairs), dtype=bool)
         order = np.lexsort((pairs[:, 1], pairs[:, 0], numbers[:, 1], numbers[:, 0]))
         begins = np.flatnonzero(np.diff(numbers[order], axis=0).any(axis=1)) + 1
@@ -90,7 +93,10 @@ def with_requested(first: Any, names: Any, with_names: bool, data: Any, with_dat
 
 
 def _holder(pair: MeshPair, solid: bool) -> bool:
-    """Return whether a solid object contains the other object. The surfaces must not intersect."""
+    """Return whether one object of the pair is a solid and contains the other. The surfaces must not intersect.
+
+    All closed meshes are solids if ``solid``, else only convex meshes.
+    """
     holding = pair.held()
     return holding is not None and (solid or (pair.a, pair.b)[holding.by - 1].mesh.is_convex)
 
@@ -103,9 +109,9 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
 
 
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
-    """Return two face indices: for each mesh, that of the face nearest to the mesh's point.
+    """Return for each of two meshes the index of the face that is nearest to a point.
 
-    ``rows`` are the pose rows of the meshes, and ``points`` are in world coordinates.
+    ``rows`` are the pose rows of the two meshes, and ``points`` are their two points in world coordinates.
     """
     first, second = (
         int(nearest_points(mesh, moved_back(row, point)[None])[2][0])
@@ -213,7 +219,7 @@ class Closest(NamedTuple):
 
     @property
     def data(self) -> DistanceData:
-        """The pair as trimesh's type of results."""
+        """The closest pair as `DistanceData`, trimesh's type of results."""
         a, b = self.a, self.b
         data = DistanceData((a.name, b.name), self.faces or (), self.points, self.distance)
         if self.faces is None:  # the faces are computed when they are read, but for the current poses
@@ -250,7 +256,10 @@ def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> 
 
 
 def _near(query: SceneQuery, within: float) -> Ints:
-    """Return the sorted pairs of objects with boxes at most ``within`` apart. ``query.only`` is the first of a pair."""
+    """Return the sorted pairs of objects with boxes at most ``within`` apart.
+
+    If the query searches only pairs with one object, this object is the first of each pair.
+    """
     pairs = query.near(within)[0]
     if query.only >= 0:
         pairs = np.where(pairs[:, :1] == query.only, pairs, pairs[:, ::-1])
@@ -258,7 +267,7 @@ def _near(query: SceneQuery, within: float) -> Ints:
 
 
 def _best(mine: Objects, theirs: Objects, pairs: Ints, best: Closest | None, solid: bool) -> Closest | None:
-    """Return the closest of ``pairs`` and of the pair ``best``."""
+    """Return the closest of ``pairs``, or the pair ``best`` if none of them is closer than it."""
     low = _bounds(mine.boxes[pairs[:, 0]], theirs.boxes[pairs[:, 1]])
     for k in np.argsort(low, kind="stable"):
         i, j = pairs[k].tolist()
@@ -324,8 +333,8 @@ class CollisionManager:
     - The distance of overlapping convex meshes is minus their depth, as in trimesh. The distance of other overlapping
       meshes is 0. trimesh returns minus the depth of a face if one of them is convex.
     - The least distance of all pairs is returned. trimesh stops at the first pair that overlaps.
-    - Without pairs the distance is the largest float, as in trimesh, and names and data are None.
-      ``min_distance_internal`` of trimesh raises an error.
+    - Without pairs the distance is the largest float, as in trimesh, and the names and points in the data are None.
+      ``min_distance_internal`` then returns None for names and data. In trimesh it raises an error.
     - ``add_object`` returns a `gjk3d.compat.CollisionObject`. Only the manager's ``set_transform`` moves it.
     - A later change of a mesh does not change its object.
     - fcl's own functions are missing: ``mesh_to_BVH`` and ``mesh_to_convex``. Managers of trimesh cannot be passed.
@@ -605,7 +614,7 @@ class CollisionManager:
         Parameters
         ----------
         name : str, optional
-            Only pairs with this object.
+            Only pairs with the object of this name are compared. The default is all pairs.
         return_names, return_data : bool
             Whether the names and the data below are returned too.
 

@@ -221,10 +221,10 @@ class CollisionObject:
 
 
 class Objects:
-    """The objects of a manager, and a scene for queries about them. The number of an object is its slot in the scene.
+    """The objects of a manager, and a scene for queries about them.
 
-    The scene has the convex hull of a convex mesh in place of the mesh. A mesh that is equal to one of ``lender`` is
-    not created again.
+    The number of an object is its row in the arrays of the scene. The scene has the convex hull of a convex mesh in
+    place of the mesh. If the objects ``lender`` contain an equal mesh, this mesh is used, and no new one is created.
     """
 
     def __init__(self, lender: Objects | None = None) -> None:
@@ -260,7 +260,10 @@ class Objects:
         return new
 
     def _place(self, new: CollisionObject, row: Array) -> None:
-        """Add an object to the scene at a pose row (1, 13). Its number must be the next slot of the scene."""
+        """Add the object ``new`` to the scene at the pose row ``row`` (1, 13).
+
+        The number of the object must be the next free row of the scene.
+        """
         if new._number >= len(self._local):
             self._local = np.concatenate([self._local, np.zeros((new._number + 1, 6))])
         low, high = new.mesh.bounds
@@ -298,7 +301,10 @@ class Objects:
         moved.transform = matrix
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
-        """Return `Objects` that contain only this mesh, for a query. They are cached for equal meshes."""
+        """Return `Objects` that contain only this mesh, for a query.
+
+        The `Objects` are cached: a later call with the same, unchanged mesh only sets the transform.
+        """
         guest = self._guest
         if guest is None:
             guest = self._guest = Objects(self)
@@ -317,7 +323,10 @@ class Objects:
         return self.named[name]
 
     def _deformed(self, key: Key, mesh: Mesh, linear: Array | None) -> tuple[tuple[Key, ...], Mesh]:
-        """Return the keys of an object in ``_meshes``, and its mesh. A matrix ``linear`` deforms ``mesh`` first."""
+        """Return the keys of the meshes that an object uses, and its mesh after the deformation by ``linear`` (3, 3).
+
+        ``key`` is the key of ``mesh``. Without ``linear`` the mesh is not deformed, and this key is the only one.
+        """
         if linear is None:
             return (key,), mesh
         deformed_key = key[0], linear.tobytes()
@@ -345,7 +354,10 @@ class Objects:
 
     @property
     def boxes(self) -> Array:
-        """Boxes (n, 6) of all objects in world coordinates, by number: the lower corner, then the upper corner."""
+        """Boxes of all objects in world coordinates, (n, 6): the lower corner, then the upper corner.
+
+        The row of an object is its number.
+        """
         count = min(len(self._local), len(self.scene.rows))
         center, half, rows = self._local[:count, :3], self._local[:count, 3:], self.scene.rows[:count]
         turn, shift = parts(rows)
@@ -356,7 +368,7 @@ class Objects:
 
 
 def _label(number: int) -> str:
-    """Return the name of an object in the scene. Names sort like numbers."""
+    """Return the name of object ``number`` in the scene. These names sort like the numbers."""
     return f"{number:012d}"
 
 
@@ -371,7 +383,7 @@ def as_mesh(mesh: Any) -> Mesh:
 
 
 def key_of(mesh: Any, what: str) -> Hashable:
-    """Return a key for the content of a mesh. ``what`` names the mesh in the error for other objects."""
+    """Return a key for the content of a mesh. ``what`` names the argument in the error if it is not a mesh."""
     if isinstance(mesh, Mesh):
         return mesh
     vertices, faces = getattr(mesh, "vertices", None), getattr(mesh, "faces", None)
@@ -385,10 +397,10 @@ def key_of(mesh: Any, what: str) -> Hashable:
 
 
 def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, Array]:
-    """Write the rigid part of a transform to the pose row ``rows`` (1, 13); return its other part and the transform.
+    """Return the deformation in a transform, and the transform (4, 4). Write its rigid part to ``rows`` (1, 13).
 
-    The other part is the (3, 3) matrix that deforms the mesh, or None if the transform is rigid. If it is a matrix, the
-    rigid part is only the translation.
+    A rigid transform has the deformation None. Otherwise the deformation is the upper left (3, 3) matrix, and the rigid
+    part is only the translation.
     """
     what = f"transform of {name!r}"
     matrix = as_matrices(transform, what, single=True)

@@ -202,7 +202,7 @@ def states_unit(file: Path | None) -> bool:
 
 
 def facets_of(geometry: Any) -> float:
-    """Return the greatest distance of a geometry's triangles from its curved faces, in the unit of its numbers."""
+    """Return an upper bound of the distance of a geometry's triangles from its curved faces, in the geometry's unit."""
     return float(geometry.metadata.get("facets", 0.0))
 
 
@@ -312,7 +312,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
     file_part, mark, part = str(file).partition("#")
     if mark and Path(file_part).is_file():
         raise FileError(f"the file {file} does not exist. For a part, use load({file_part!r}, part={part!r}).")
-    raise FileError(f"the file {file} does not exist.{nearest(file.name, folder) or ' Only local files can be read.'}")
+    raise FileError(f"the file {file} does not exist.{nearest(file.name, folder) or ' Use the path of a local file.'}")
 
 
 def _format(file: Path) -> _Format:
@@ -330,7 +330,7 @@ def _format(file: Path) -> _Format:
 
 
 class _FolderResolver:
-    """A trimesh resolver, which reads the files that a model names only from the folder of the model."""
+    """A trimesh resolver for the files that a model refers to. It reads only files in the folder of the model."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -402,7 +402,7 @@ def _quiet() -> Iterator[None]:
 
 
 def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
-    """Return the parts of a file by name, and the reasons why its other nodes are without triangles.
+    """Return the parts of a file by name, and the reasons why its other nodes have no triangles.
 
     Raise a HeaderError for a file without triangles, with too many triangles, or with fewer than it declares.
     """

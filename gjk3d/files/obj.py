@@ -58,7 +58,7 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
     matched, lines, odd = share_of_lines(data, _LINE)
     if 2 * matched < lines:
         raise HeaderError(
-            f"{lines - matched} of {lines} examined lines, such as {shown(odd)}, do not begin with a word of OBJ"
+            f"{lines - matched} of {lines} examined lines, such as {shown(odd)}, do not begin with a keyword of OBJ"
         )
     data = _plain(data)
     starts = [line.start() for line in _VERTEX.finditer(data)]
@@ -89,7 +89,7 @@ def _plain(data: bytes) -> bytes:
 def _without_digits(line: re.Match[bytes]) -> bytes:
     """Return an empty line for a line with an unknown first word. Raise an error if the line contains digits."""
     if re.search(rb"\d", line[0]):
-        raise HeaderError(f"{_where(line)} does not begin with a word of OBJ. Correct or remove the line.")
+        raise HeaderError(f"{_where(line)} does not begin with a keyword of OBJ. Correct or remove the line.")
     return b""
 
 
@@ -206,7 +206,10 @@ def _outline(triangles: Ints) -> Ints | None:
 
 
 def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) -> None:
-    """Set the colour of each object of an OBJ scene to that of the material that most of its faces have."""
+    """Set the colour of each object of an OBJ scene to that of the material that most of its faces have.
+
+    ``read_neighbour`` returns the content of a file in the folder of the OBJ, given its name.
+    """
     text = data.decode(errors="replace")
     palette: dict[str, Colour] = {}
     for line in re.findall(r"^mtllib[ \t](.*)$", text, re.MULTILINE):

@@ -135,7 +135,10 @@ def _pyvista(source: str, target: str) -> None:
 
 
 def _mjcf(source: str, target: str, *, text: bool = False) -> None:
-    """Compile an MJCF and write a binary MuJoCo file. With ``text``, files that it names are in the working folder."""
+    """Compile an MJCF and write a binary MuJoCo file.
+
+    With ``text``, the files that the MJCF refers to are in the working folder.
+    """
     mujoco: Any = importlib.import_module("mujoco")
     mujoco.set_mju_user_warning(lambda message: None)  # MuJoCo would write a log file into the working folder
     read = mujoco.MjSpec.from_string if text else mujoco.MjSpec.from_file

@@ -70,7 +70,7 @@ def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, b
 def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
     """Return the position after ``count`` lines from ``start``, and the number of these lines.
 
-    The number is smaller if the text ends before. With ``empty``, empty lines are counted.
+    The number is less than ``count`` if the text ends earlier. With ``empty``, empty lines are counted.
     """
     rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
@@ -177,8 +177,8 @@ def check_zip(data: bytes) -> tuple[bytes, int]:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
         raise HeaderError(
-            f"unpacks from {len(data)} to {unpacked} bytes. Split it: at most {MAX_UNPACKED} bytes are allowed, and "
-            f"above {SMALL} bytes at most {MAX_RATIO} times the packed size."
+            f"unpacks from {len(data)} to {unpacked} bytes, expected at most "
+            f"{min(MAX_UNPACKED, max(SMALL, MAX_RATIO * len(data)))} bytes. Split it."
         )
     return data, 0
 
@@ -348,7 +348,8 @@ def write(model: Nodes, target: str | Path) -> None:
 def scene_of(data: bytes) -> Any:
     """Return the model in a file of `write` as a trimesh scene.
 
-    The metadata of the scene contain the labels and GlobalIds of its nodes by their keys, and the notes.
+    The metadata of the scene map the keys of the nodes to their labels, and to their GlobalIds. They also have the
+    notes.
     """
     import trimesh
 

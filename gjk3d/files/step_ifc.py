@@ -174,9 +174,10 @@ _FACES = "TM_brep_faces"
 
 
 def write_facets(tree: dict[str, Any]) -> None:
-    """Replace the kinds of faces of each mesh in a glTF of cascadio by the number ``extras["facets"]``.
+    """Write the error of the triangles of each mesh in a glTF of cascadio to ``extras["facets"]`` of the mesh.
 
-    The number is an upper bound of the distance of the triangles from the curved faces, in metres.
+    The error is an upper bound of the distance of the triangles from the curved faces, in metres. The list of curved
+    and plane faces, from which it is computed, is removed.
     """
     for mesh in tree.get("meshes", []):
         error = 0.0
@@ -330,7 +331,10 @@ def _elements_of(model: Any, number: int) -> list[Any]:
 
 
 def _left_out(model: Any, products: list[Any]) -> list[str]:
-    """Return a note on the objects that have a shape but are not parts. Openings, which were cut out, are omitted."""
+    """Return a list with a note on the objects that have a shape but are not parts, or an empty list without them.
+
+    Openings, which were cut out, are not mentioned.
+    """
     part_ids = {product.id() for product in products}
     omitted = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in part_ids]
     counts = Counter(product.is_a() for product in omitted if not product.is_a(_CUT_OFF))

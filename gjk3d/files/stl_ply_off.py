@@ -63,7 +63,7 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
     matched, lines, odd = share_of_lines(data, _STL_LINE)
     if 2 * matched < lines:
         raise HeaderError(
-            f"{lines - matched} of {lines} examined lines, such as {shown(odd)}, do not begin with a word of STL"
+            f"{lines - matched} of {lines} examined lines, such as {shown(odd)}, do not begin with a keyword of STL"
         )
     lower = data.lower()
     # trimesh splits the text at these words, so names that contain them are removed

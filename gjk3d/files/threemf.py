@@ -242,9 +242,10 @@ def _use(element: Any, file: str, name: str = "") -> _Use:
 
 
 def _colour(row: list[str], index: str) -> Colour | None:
-    """Return the colour of a whole object, or None. ``row`` has the colours of its group, as "#RRGGBB" or "#RRGGBBAA".
+    """Return the colour of a whole object, or None. Colours of single triangles are ignored.
 
-    Colours of single triangles are ignored.
+    ``row`` has the colours of a group, as "#RRGGBB" or "#RRGGBBAA". ``index`` is the index of the object's colour in
+    ``row``.
     """
     at = int(index) if index.isdecimal() else -1
     hexes = _HEX.fullmatch(row[at] if 0 <= at < len(row) else "")

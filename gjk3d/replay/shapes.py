@@ -589,7 +589,7 @@ _READERS: dict[str, Callable[[Value], Collider]] = {
 def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
     """Return an array that is written as nested lists, or as base64 with the type and the length of each axis.
 
-    ``kind`` is a key of `_TYPES`. None in the shape accepts any length.
+    ``kind`` is the type of the entries, a key of `_TYPES`. None in the shape accepts any length.
     """
     if isinstance(value.raw, list):
         return _TYPES[kind].read(value, shape)

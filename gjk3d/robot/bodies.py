@@ -174,9 +174,10 @@ def _primitive(geometry: urdf.Geometry) -> Shape:
 
 
 def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
-    """Return the hull, the shapes and the error of a mesh or mesh file, represented by one of `MESH_MODES`.
+    """Return the hull of a mesh or mesh file, the shapes that represent the mesh, and their error.
 
-    The error is the greatest distance of the mesh from its convex parts, or None for other modes than "parts".
+    ``mode`` is one of `MESH_MODES` and selects the shapes. The error is the greatest distance of the mesh from its
+    convex parts, or None for other modes than "parts".
     """
     from gjk3d.files.load import load  # loaded only for a robot with meshes
 
@@ -310,7 +311,10 @@ def _round_points(points: Array) -> Array:
 
 @kernel
 def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
-    """Return in world coordinates the point f[o : o + 3] of the frame of slot k. rows[k] is the pose of the slot."""
+    """Return the point f[o : o + 3], given in the local frame of shape k, in world coordinates.
+
+    rows[k] is the pose of the shape.
+    """
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -410,7 +414,7 @@ def bounding_box(shape: Shape) -> Array:
 
 @inlined
 def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the axes, in the world, of the box whose numbers begin at f[o]. ``m`` is the row of its pose."""
+    """Return the three axes of a box in world coordinates. Its numbers begin at f[o], and ``m`` is its pose."""
     return (
         turn(m, (f[o + 3], f[o + 4], f[o + 5])),
         turn(m, (f[o + 6], f[o + 7], f[o + 8])),

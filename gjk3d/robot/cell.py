@@ -91,10 +91,11 @@ class Cache:
 
 
 class Cell(NamedTuple):
-    """The robot, all objects, and their pairs of slots (see the docstring of this module).
+    """One state of a checker in the form that kernels read: the robot, all objects, and the pairs of slots to test.
 
-    Pairs are numbered in this order: pairs of two convex slots, pairs of a body and a convex slot, pairs of two bodies,
-    and the fallback pairs, which no kernel tests. A body here is a mesh, a cloud or another non-convex shape.
+    A slot is a shape that is fixed to a link or to the world. Pairs are numbered in this order: pairs of two convex
+    slots, pairs of a body and a convex slot, pairs of two bodies, and the fallback pairs, which no kernel tests. A body
+    here is a mesh, a cloud or another non-convex shape.
     """
 
     robot: Robot
@@ -124,7 +125,10 @@ class Cell(NamedTuple):
         return poses
 
     def bodies(self, memory: Memory, *, fresh: bool = False) -> Bodies:
-        """Return the pairs with bodies. They use the scratch memory of this thread, or a new one if ``fresh``."""
+        """Return the `Bodies` for kernels: the pairs with bodies, the order of their tests, and scratch memory.
+
+        The order is that of ``memory``. The scratch memory is shared by all calls in this thread, or new if ``fresh``.
+        """
         # without pairs with bodies the scratch memory is not used, so none is allocated
         scratch = new_tree_scratch() if fresh and len(self.body_pairs) else tree_scratch()
         return Bodies(self.store, self.body_pairs, memory.body_order, scratch)
@@ -138,7 +142,10 @@ class Cell(NamedTuple):
         )  # fmt: skip
 
     def task(self, layout: Layout | None = None, axes: Array | None = None, *, fresh: bool = False) -> Task:
-        """Return a `Task` for kernels, with the scratch memory of this thread, or with a new one if ``fresh``."""
+        """Return a `Task` for kernels, with the scratch memory of this thread, or with a new one if ``fresh``.
+
+        ``layout`` is used in place of the cell's layout. Without ``axes``, GJK starts without earlier axes.
+        """
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
         workspace = (new_workspace if fresh else workspace_of)(FIRST_POINTS)
@@ -212,7 +219,7 @@ class Slot(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """A collision geometry or an object (see the docstring of this module)."""
+    """A collision geometry of the robot, or an object, and the slots of its shapes."""
 
     link: int
     slot: int  #: the slot of the shape, or of the hull around several bodies
@@ -222,6 +229,8 @@ class Unit(NamedTuple):
 
 class Base:
     """The slots, units and pairs of a robot without objects. Copies of a checker share one base.
+
+    A slot is a shape that is fixed to a link. A unit is a collision geometry, and the pairs are pairs of units.
 
     ``link_pairs`` (n, 2) contains the numbers of the links to check against each other, the lower number first. With
     ``hulls`` the hull of a geometry replaces its bodies, and links without pairs are left out.
@@ -324,7 +333,11 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
 
 
 def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
-    """Return the pairs of a unit and an object that can move relative to each other, as unit numbers (n, 2)."""
+    """Return the pairs to check of a unit and an object, as unit numbers (n, 2).
+
+    A unit is a collision geometry of the robot, or an object. A pair is left out if its two units may touch, or cannot
+    move relative to each other.
+    """
     if not objects:
         return np.zeros((0, 2), dtype=np.int64)
     count = len(base.units)
@@ -350,10 +363,10 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 
 
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return `Layout.pairs` and `Layout.subs` of the pairs of exact units, and the slots (n, 2) of all other pairs.
+    """Return the arrays `Layout.pairs` and `Layout.subs` for pairs of exact units, and pairs of slots for all others.
 
     ``pairs`` (n, 2) contains numbers of units. ``exact`` (slots,) is True if the outline of a slot is its shape. A unit
-    is exact if all its slots are.
+    is exact if all its slots are exact. The pairs of slots are an array (m, 2).
     """
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
@@ -403,7 +416,7 @@ def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]
 
 
 def _store(slots: list[Slot], pairs: Ints) -> Store:
-    """Return the trees of the slots in ``pairs``, which are rows of `Bodies`."""
+    """Return the trees of all slots that occur in ``pairs``, an array like `Bodies.pairs`."""
     used = set(pairs[:, :2].ravel().tolist())
     # A convex mesh is replaced by its hull, as in the convex pairs.
     shapes = [slot.outline.shape if slot.outline.exact else slot.shape for slot in slots]

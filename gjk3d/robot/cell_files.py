@@ -56,8 +56,8 @@ def load_cell(
     Parameters
     ----------
     files : path, or sequence of paths
-        Robot files (URDF, xacro, MJCF), whose links become objects at their poses for the joint values 0. Models (STL,
-        GLB, STEP, ...), whose parts become objects. ``.scene`` files of MoveIt.
+        Robot files (URDF, xacro, MJCF), models (STL, GLB, STEP, ...), and ``.scene`` files of MoveIt. The links of a
+        robot become objects at their poses for the joint values 0. The parts of a model become objects.
     geometry : {"mesh", "bodies", "hull", "parts"}
         The geometry for a mesh, as in `Robot.from_urdf`: its triangles, a hull for each connected body, one hull, or
         convex parts.

@@ -169,7 +169,10 @@ def slots_collide(
 def solve_slots(
     layout: Layout, frames: Frames, a: int, b: int, mode: int, most: float, tol: float, solver: Solver, axes: Array
 ) -> None:
-    """Write the signed distance of the placed slots a and b, as a row of `solve`, to ``solver.one``."""
+    """Write the signed distance of the placed slots a and b, as a row of `solve`, to ``solver.one``.
+
+    ``mode`` and the limits ``most`` and ``tol`` are those of `solve`. ``axes`` is its cache of one row.
+    """
     ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
     plane_last = starts[b, 2] == NO_CAPSULE
     if plane_last:
@@ -263,9 +266,10 @@ def hit_of_one(
     q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
     simplex: Array2, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write the result of `hit_at` to ``answer`` (1,), or `REFUSED` if q is not finite.
+    """Write to ``answer`` (1,) the number of a pair that is closer than its margin at q.
 
-    ``axes`` contains a row for each pair, then for each sub-pair.
+    Otherwise write `FREE`, `UNSURE` if a pair is undecided, or `REFUSED` if q is not finite. ``axes`` has a row for
+    each pair, then for each sub-pair.
     """
     frames.stamp[:] = -1
     if is_finite(q):
@@ -276,7 +280,10 @@ def hit_of_one(
 
 @kernel
 def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
-    """Return the trees and relative pose of the slots in row n of ``bodies``, the body first. Both must be placed."""
+    """Return the trees and relative pose of the slots in row n of ``bodies``, the body first.
+
+    Both slots must be placed.
+    """
     host, guest, rows = bodies.pairs[n, 0], bodies.pairs[n, 1], frames.rows
     pair = two_at(tree_at(bodies.store, host), tree_at(bodies.store, guest), rows[host], rows[guest])
     # The rotation of a link is a product, so its residual may exceed that of a checked pose, and adds an error. A
@@ -317,7 +324,10 @@ def hit_of_cell(
     q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
     simplex: Array2, bodies: Bodies, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write the result of `hit_of_one` for a cell with bodies."""
+    """Write to ``answer`` (1,) the number of a pair that is closer than its margin at q, in a cell with bodies.
+
+    Otherwise write `FREE`, `UNSURE` if a pair is undecided, or `REFUSED` if q is not finite.
+    """
     frames.stamp[:] = -1
     if not is_finite(q):
         answer[0] = REFUSED
@@ -341,7 +351,10 @@ def hit_of_cell(
 
 @entry
 def collide_many(task: Task, q: Array2, selected: Ints1, margins: Array1, answer: Ints2) -> None:
-    """Write the result of `pair_collides` for each configuration of q and each selected pair to ``answer``."""
+    """Write to ``answer``, for each configuration of q and each selected pair, whether the pair collides.
+
+    An entry is 1 if the pair is closer than its margin, 0 if not, or 2 if undecided.
+    """
     layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
     for k in range(q.shape[0]):
@@ -557,7 +570,7 @@ def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, ou
 
 @kernel
 def placed_pair(layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int) -> PosedPair:
-    """Place both slots of row n of ``bodies`` for the configuration ``now``, and return the result of `posed`."""
+    """Place both slots of row n of ``bodies`` for configuration ``now``; return their trees and relative pose."""
     place(layout, frames, bodies.pairs[n, 0], now)
     place(layout, frames, bodies.pairs[n, 1], now)
     return posed(layout, frames, bodies, n)
@@ -597,9 +610,9 @@ class Search(NamedTuple):
 
 @kernel
 def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
-    """Write the distance and the verdict of row p of ``bodies``, whose slots are placed, to entry [k, n] of ``search``.
+    """Write the distance and the verdict of the pair in row p of ``bodies`` to entry [k, n] of ``search``.
 
-    Beyond ``limit`` only a lower bound of the distance is written.
+    Both slots must be placed. Beyond ``limit`` only a lower bound of the distance is written.
     """
     if limit < 1e50:  # most pairs are far apart
         free = free_of_body(frames, bodies, p, 0.0, limit * _MORE)
@@ -635,9 +648,10 @@ def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, s
 
 @kernel
 def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, search: Search, k: int) -> None:
-    """Write the distances of the selected pairs, whose slots are placed, at configuration k, least bound first.
+    """Write the distances of the selected pairs at configuration k to ``search``. All slots must be placed.
 
-    For pairs beyond the best distance only the lower bound is written.
+    Pairs are solved in the order of their lower bounds. For pairs beyond the best distance so far, only the lower bound
+    is written.
     """
     count, bounds = selected.shape[0], search.bounds
     for n in range(count):
@@ -688,9 +702,9 @@ def gap_bounds(
     """Return a lower and an upper bound of the distance of row n of ``bodies``, and the nearest part of the body.
 
     The search ends at the distance ``most``. Apart from rounding, the lower bound is
-    ``share_of(upper bound, margin, share)``. For a collision both bounds are 0. In doubt only the lower bound is 0. The
-    part may be passed as ``first`` to the next call. If the lower bound is positive, row 1 of ``bodies.scratch.out``
-    has the nearest points in the world.
+    ``share_of(upper bound, margin, share)``. For a collision both bounds are 0. If the pair is undecided, only the
+    lower bound is 0. The part may be passed as ``first`` to the next call. If the lower bound is positive, row 1 of
+    ``bodies.scratch.out`` has the nearest points in the world.
     """
     pair, w = placed_pair(layout, frames, bodies, n, now), bodies.scratch
     verdict, gap = nearest_or_contact(pair, most, margin, share, first, w)

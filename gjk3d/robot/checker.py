@@ -461,7 +461,7 @@ class Checker(PlanningScene):
         """Return distances, nearest points and gradients of every pair within a distance.
 
         This is for trajectory optimisers and controllers, which need all near pairs. Margins are ignored. Pairs that
-        may touch are left out.
+        are allowed to touch are left out.
 
         Parameters
         ----------
@@ -516,7 +516,7 @@ class Checker(PlanningScene):
     def outside(self, points: RowsLike, q: Rows, *, margin: float = 0.0, workers: int = 1) -> Any:
         """Return which points of a camera are outside the robot and its attached objects.
 
-        All links count, also those that may touch each other. Obstacles are ignored.
+        All links count, also those that are allowed to touch each other. Obstacles are ignored.
 
         Parameters
         ----------
@@ -602,8 +602,7 @@ class Checker(PlanningScene):
             Greatest change of any joint value from one sample to the next, or one such number for each joint value.
         tolerance : float
             With ``certify``, the greatest width of the interval in which the first collision is proven to be, as a
-            share of the motion. The interval is wider if the proof stops before the last configuration, and this
-            configuration collides.
+            share of the motion. The interval is wider if the proof stops early and the last configuration collides.
         workers : int
             Threads for a stack.
 

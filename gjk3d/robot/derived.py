@@ -96,12 +96,14 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
     for part, kind in joints.items():
         if not isinstance(kind, str) or kind not in _HOLDS:
             raise RobotError(
-                f"joints: part {part!r} has the type {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}"
+                f"joints: part {part!r} has the joint type {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}"
             )
     for part, link in on.items():
         base, _, name = link.partition("/") if isinstance(link, str) else ("", "", "")
         if base not in parts or name not in parts[base].links:
-            raise RobotError(f"on: part {part!r} is attached to {link!r}, expected a link of a part, as 'arm/flange'")
+            raise RobotError(
+                f"on: part {part!r} is attached to {link!r}, expected a link of a part, such as 'arm/flange'"
+            )
         chain = [part]
         while base in on:
             chain.append(base)
@@ -121,7 +123,10 @@ def _prefixed(joint: Joint, part: str) -> Joint:
 
 
 def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the bodies and geometries of all parts, sorted by link. ``order`` contains the number of each link."""
+    """Return the bodies and geometries of all parts, sorted by link.
+
+    ``order`` contains the number of each link in the joined robot, by the prefixed name of the link.
+    """
     geometries = []
     for part, robot in parts.items():
         for geometry in robot.geometries:

@@ -50,9 +50,9 @@ _AT_ONCE = 1 << 18  #: greatest number of results (configurations times pairs) i
 
 @entry
 def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
-    """Write to ``out`` for each configuration and pair whether its outlines are proven farther apart than its margin.
+    """Write to ``out`` (n, pairs) whether the outlines of each pair are proven farther apart than the pair's margin.
 
-    Return True if all entries are True.
+    Return True if all entries are True. ``q`` (n, dof) contains the configurations.
     """
     layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
@@ -285,7 +285,11 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
 
 
 def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield the blocks of `gjk3d.robot.results.near` for all general pairs."""
+    """Yield blocks of results of all general pairs that are not proven farther apart than their entry of ``most``.
+
+    A block consists of indices of configurations, indices of pairs, and rows of `solve`, as in
+    `gjk3d.robot.results.near`.
+    """
     first = len(cell.layout.pairs)
     for span in _spans(len(cell.slots) - first, len(rows)):
         out = _rows_up_to(cell, rows[span], np.arange(first, len(cell.slots)), most[first:], depth)

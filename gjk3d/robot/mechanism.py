@@ -21,7 +21,7 @@ _FLOAT = np.dtype(np.float64)
 
 
 def line_of_trajectory(path: Any) -> str:
-    """Return a line of code that makes a scipy spline of a trajectory of toppra or Drake, or "" for other objects."""
+    """Return a line of code that makes a scipy spline from a trajectory of toppra or Drake, or "" for other objects."""
     if hasattr(path, "get_segment_times"):  # pydrake.trajectories.PiecewisePolynomial
         times, values, rates = "path.get_segment_times()", "path.vector_values(t).T", "path.MakeDerivative()"
         return f"t = {times}; CubicHermiteSpline(t, {values}, {rates}.vector_values(t).T)"
@@ -113,7 +113,7 @@ class Mechanism:
         return number
 
     def configuration(self, values: Mapping[str, Number | Row], start: Row | None = None) -> Array:
-        """Return a configuration with joint values that are given by the names of joints.
+        """Return a configuration with the given values of named joints.
 
         Parameters
         ----------
@@ -130,11 +130,11 @@ class Mechanism:
         Raises
         ------
         RobotError
-            A joint does not exist, or has another number of values.
+            A joint does not exist, or the number of its values is wrong.
         """
         q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
         if not isinstance(values, Mapping):
-            raise RobotError(f"values is {kind_of(values)}, expected a mapping of names of joints to joint values")
+            raise RobotError(f"values is {kind_of(values)}, expected a mapping of joint names to joint values")
         for name, value in values.items():
             if name not in self.columns:
                 known = expected_names(name, self.columns)
@@ -142,7 +142,7 @@ class Mechanism:
             try:
                 numbers = np.asarray(value, dtype=np.float64).ravel()
             except (TypeError, ValueError, OverflowError):
-                raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
+                raise RobotError(f"the value of joint {name!r} is {value!r:.80}, expected numbers") from None
             columns = self.columns[name]
             if len(numbers) != (width := columns.stop - columns.start):
                 raise RobotError(f"joint {name!r} has {count(len(numbers), 'value')}, expected {width}")

@@ -33,7 +33,10 @@ _WORDS = {"body": "body", "jnt": "joint", "geom": "geom", "eq": "equality", "key
 
 
 def read_mjcf(file: Path, root: Element, collision: str) -> Description:
-    """Return the description of an MJCF. If ``file`` is `TEXT`, the MJCF is the text that was parsed to ``root``."""
+    """Return the description of an MJCF. If ``file`` is `TEXT`, the MJCF is the text that was parsed to ``root``.
+
+    ``collision`` is "collision" or "visual", as in `Robot.load`.
+    """
     try:
         import mujoco
     except ImportError:
@@ -95,7 +98,10 @@ class _Reader:
         )  # fmt: skip
 
     def _check_numbers(self) -> None:
-        """Raise for numbers that are not finite or too large. MuJoCo accepts them, but NaN would seem free."""
+        """Raise `ParseError` if a number is NaN or too large.
+
+        MuJoCo accepts such numbers, but a shape with a NaN would never collide.
+        """
         model = self.model
         owners = {"body": self.bodies, "jnt": self.joints, "geom": range(model.ngeom), "eq": range(model.neq)}
         fields = (
@@ -202,9 +208,8 @@ class _Reader:
     def _mimics(self) -> dict[int, Mimic]:
         """Return a dict with the `Mimic` of each joint that follows another joint by a linear equality.
 
-        The keys are the numbers of the following joints.
-
-        Other equalities are not supported. They add a message to ``left_out``.
+        The keys are the numbers of the joints that follow. Other equalities are not supported, and their count is added
+        to the messages in ``left_out``.
         """
         model = self.model
         mimics: dict[int, Mimic] = {}

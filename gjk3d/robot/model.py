@@ -60,7 +60,10 @@ class PairedLinks(Mechanism):
         return list(zip(first, second, repeat("adjacent")))
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
-        """Yield for each rigid body its links with shapes, and the links of the nearest ancestor with shapes."""
+        """Yield two arrays of link numbers for each rigid body: its own links and the links of an ancestor body.
+
+        The ancestor is the nearest one that has shapes. Only links with shapes are listed.
+        """
         welded: dict[int, list[int]] = {}
         for link in sorted({geometry.link for geometry in self.geometries}):
             if self.links[link] not in self._worlds:
@@ -72,7 +75,10 @@ class PairedLinks(Mechanism):
             yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
-        """Return the parent of a rigid body, or -1 for the root. A body has the number of its first link."""
+        """Return the number of the parent body of a rigid body, or -1 for the root.
+
+        The number of a body is the number of its first link.
+        """
         link = int(self._chain.parent[body])
         return link if link < 0 else int(self._welded[link])
 
@@ -93,7 +99,11 @@ class PairedLinks(Mechanism):
         return self._pairs_with({})
 
     def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
-        """Return the checked pairs, (n, 2). ``overrides`` replaces the allowed pairs: True allows a pair."""
+        """Return the checked pairs of links, (n, 2).
+
+        For the pairs of names in ``overrides``, its values replace ``allowed``. A pair with True is not checked, and a
+        pair with False is checked.
+        """
         pairs = self.all_pairs()
         checked = self.allowed._codes[pairs[:, 0], pairs[:, 1]] == 0
         for pair, may in overrides.items():
@@ -368,7 +378,11 @@ class Robot(PairedLinks):
         cls, description: Description, bodies: tuple[Body, ...], geometries: tuple[Geometry, ...], *,
         unwelded: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
     ) -> Robot:  # fmt: skip
-        """Return a robot without allowed pairs and named poses. Raise `ParseError` if the joints do not form a tree."""
+        """Return a robot without allowed pairs and named poses. Raise `ParseError` if the joints do not form a tree.
+
+        ``unwelded`` contains links that `adjacent` treats as separate from the links fixed to them. ``worlds`` contains
+        links that are never adjacent to another link.
+        """
         self = cls()
         self._put_together(description)
         self.source, self.parts, self.groups, self._srdf_elements = description.file, {}, {}, ()
@@ -676,8 +690,8 @@ class Robot(PairedLinks):
         Parameters
         ----------
         excess : float
-            Greatest distance of a point in a sphere from the shapes, in the robot's unit. For a small excess, half of
-            it takes four to ten times as many spheres.
+            Greatest distance of a point in a sphere from the shapes, in the robot's unit. When a small excess is
+            halved, four to ten times as many spheres are needed.
         progress : callable, optional
             Called after each link with the completed share, from 0 to 1.
 

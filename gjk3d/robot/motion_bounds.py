@@ -1,8 +1,8 @@
 """Motion bounds: upper bounds of the relative motion of the shapes of a pair on a line between configurations.
 
 Each joint between two shapes moves them relative to each other by at most the translation of the joint, or its angle
-times the smaller reach of the two shapes (Schwarzer, Saha, Latombe 2005). The reach of a slot is its greatest distance
-from the axis of a joint in all configurations. To compute the reach, the set of all points of the slot is transformed
+times the smaller reach of the two shapes (Schwarzer, Saha, Latombe 2005). The reach of a shape is its greatest distance
+from the axis of a joint in all configurations. To compute the reach, the set of all points of the shape is transformed
 from link to link through the whole tree. At each joint, the set is swept around the axis of a revolute joint, or along
 the axis of a prismatic joint, and replaced by a cylinder around the swept set. Limits of revolute joints are ignored,
 so a folded arm counts as stretched. A link that turns about its long axis has a small reach.
@@ -116,8 +116,8 @@ def _sweep(
     The arm is the greatest distance of the set from the axis of a revolute or planar joint, or from the origin of a
     floating joint, and 1 for a prismatic joint. A point of the set moves by at most the arm times the motion of the
     joint. ``exact``, ``s`` and ``core`` describe the set as in `_height`. ``what`` is the kind of the joint, and ``a``
-    its axis. ``box`` (6,) contains the middle of the translation of the joint and its half widths. ``sign`` is 1
-    towards the root, where the translation is applied last, and -1 away from the root.
+    its axis. ``box`` (6,) is the range of the joint's translation: its middle (3,) and half widths (3,). ``sign`` is 1
+    if the set is transformed towards the root, and the translation is then applied last. It is -1 away from the root.
     """
     u, v = plane_axes(a)
     m = (0.0, 0.0, 0.0)  # the middle of the translation; ``far`` is the greatest distance of a translation from m
@@ -202,11 +202,12 @@ def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
 
 @entry
 def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
-    """Write the arm of each slot for each joint to ``out`` (slots, links), see `_sweep`.
+    """Write the arm of each slot for each joint to ``out`` (slots, links).
 
-    The arm is 0 for fixed joints, and for slots in the world. ``boxes`` (links, 6) contains the translations of joints,
-    see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are scratch memory for the set of the slot in the frame of
-    each link, and its form: 0 if it is not computed yet, 1 for a cylinder, and 2 for the shape of the slot.
+    `_sweep` defines the arm, and ``boxes`` (links, 6), which contains the ranges of the joints' translations. The arm
+    is 0 for fixed joints, and for slots in the world. ``sets`` (links, 12) and ``forms`` (links,) are scratch memory.
+    ``sets`` contains the points of the slot in the frame of each link. The form of a set is 0 if the set is not
+    computed yet, 1 for a cylinder, and 2 for the shape of the slot.
     """
     parent, kind, axis, origin, link = chain.parent, chain.kind, chain.axis, chain.origin, layout.link
     count = parent.shape[0]
@@ -255,7 +256,11 @@ _MOST_CACHED = 16  #: greatest number of cached bounds of a cell, one for each e
 
 
 class Arms(NamedTuple):
-    """The joints between the slots of each pair, and the arms of both slots, see `_sweep`."""
+    """The joints between the two slots of each pair, and the arms of both slots for each of these joints.
+
+    A slot is a shape fixed to a link or to the world. Its arm is its greatest distance from the joint's axis, see
+    `_sweep`.
+    """
 
     begins: Ints1  #: (pairs + 1,), the first index of each pair in ``steps``
     steps: Ints1  #: the joints of all pairs, each from the first slot of a pair to the second
@@ -281,11 +286,11 @@ def curve_speeds(
 
 @kernel
 def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
-    """Write bounds of the speed and acceleration of each joint on a curve, and of the error of its position.
+    """Write bounds of the speed, the acceleration and the error of each joint on a curve to ``joints`` (6, links).
 
-    The rows of ``joints`` (6, links) are the speeds of rotation and of translation, the errors of both, and the
-    accelerations of both. ``loose`` (dof,) is the error of the curve. The joint values of a planar or floating joint
-    are combined.
+    Rows 0 and 1 are the speeds of rotation and of translation. Rows 2 and 3 are the errors of the angle and of the
+    translation. Rows 4 and 5 are the accelerations of both. ``loose`` (dof,) is the error of the joint values on the
+    curve. The joint values of a planar or floating joint are combined.
     """
     rounding = 5.0 * (curve.shape[0] - 1) * (curve.shape[0] - 1) * _U
     for j in range(chain.kind.shape[0]):
@@ -392,9 +397,9 @@ def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
 def how_far(robot: Robot, curves: Array) -> Array:
     """Return the extents of curves (n, points, dof): greatest absolute values of translations, as (n, 2).
 
-    The first column is for translations without both limits, and the second for translations that exceed a limit. The
-    values are 0, or rounded up to powers of two, so that cached bounds are used again. Each curve has separate values,
-    so its result does not depend on the other curves of a call.
+    The first column is for translations that lack a lower or an upper limit. The second column is for translations that
+    exceed a limit. The values are 0, or rounded up to powers of two, so that cached bounds are used again. Each curve
+    has separate values, so its result does not depend on the other curves of a call.
     """
     far = np.zeros((len(curves), 2))
     how_far_of_curves(robot._chain.kind, robot._chain.source, curves, robot.lower, robot.upper, far)
@@ -472,7 +477,7 @@ def _translations(cell: Cell, ranges: Array) -> Array:
 
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
-    """Return the arms (slots, links) of all slots, which are valid on ``curves``, and a bound of the errors of poses.
+    """Return the arms (slots, links) of all slots, and a bound of the pose errors. Both are valid on ``curves``.
 
     `reaches` defines the arms, and `_slack` computes the bound.
     """

@@ -1,4 +1,4 @@
-"""Certified lines and curves of configurations: halved until each piece is proven for each pair.
+"""Certified lines and curves of configurations: halved until each piece is proven free for each pair.
 
 First the line is divided into equal parts, and all pairs are tested together at the middle of each part, with the
 capsules of `gjk3d.robot.sampled_edges` and the linear bound of `gjk3d.robot.motion_cover`. This proves most pairs on
@@ -151,7 +151,10 @@ def _bound_of(bounds: Array, p: int) -> Bound:
 
 @kernel
 def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> float:
-    """Write the results of `speeds` and `shares` for a curve to ``joints``. Return 1 plus the sum of all angles."""
+    """Write the results of `speeds` and `shares` for a curve to ``joints``.
+
+    Return 1 plus a bound of the sum of the angles by which the joints turn on the curve.
+    """
     speeds(chain, curve, loose, joints)
     shares(joints, _HALF)
     moved = 1.0
@@ -190,9 +193,10 @@ def _bound(task: Task, slack: float, p: int) -> None:
 
 @kernel
 def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -> None:
-    """Write the link poses at the middles of `LANES` parts of a curve to ``lanes``. ``scratch`` is (2, 4, 4).
+    """Divide a curve into `LANES` equal parts, and write the link poses at the middle of each part to ``lanes``.
 
-    The first half of the lanes has every second part, so these lanes are spread over the whole curve.
+    Each lane contains the poses of one configuration. The first half of the lanes contains every second part, so these
+    lanes are spread over the whole curve. ``scratch`` is (2, 4, 4).
     """
     for k in range(LANES):
         on_curve(curve, (_part(k) + 0.5) / LANES, q)
@@ -203,13 +207,16 @@ def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -
 
 @inlined
 def _part(lane: int) -> int:
-    """Return the number of the part of a curve whose middle is in a lane."""
+    """Return the number of the part of a curve that is tested in a lane. `_fill` divides the curve into parts."""
     return 2 * lane if lane < _FEW else 2 * (lane - _FEW) + 1
 
 
 @inlined
 def _open_parts(near: int) -> tuple[int, int]:
-    """Return the first and the last part in which a pair is not proven apart. ``near`` has a bit for each lane."""
+    """Return the first and the last part in which a pair is not proven apart.
+
+    ``near`` has one bit for each lane, as `_near_parts` returns it. `_part` gives the part of a lane.
+    """
     first, last = plain(LANES), plain(-1)
     for k in range(LANES):
         if near >> k & 1 != 0:
@@ -220,7 +227,10 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 @inlined
 def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return one bit for each lane: 1 if convex pair p is not proven apart in the part of the line in this lane."""
+    """Return one bit for each lane: 1 if convex pair p is not proven apart in the whole part of the line.
+
+    A lane contains the configuration in the middle of its part, see `_fill`.
+    """
     pairs, wide, margin = task.work.layout.pairs, _width(task, p), task.margins[p]
     a, b, floor = pairs[p, 0], pairs[p, 1], margin + slack + _ROUNDED * (wide + abs(margin))
     # The balls in every second part are tested first, with a bound that is also valid in the next part: the far end of
@@ -603,7 +613,7 @@ def certified_line(
 ) -> bool:
     """Write the result of the line from q0 to q1 to ``single.result``, and return True.
 
-    Return False without a result if the line is not finite, or if its extents differ from ``single.far``.
+    Return False without a result if the line is not finite, or if its extents (`how_far`) differ from ``single.far``.
     """
     curve, present, result = single.curve, single.present, single.result
     for j in range(q0.shape[0]):
@@ -645,7 +655,10 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
 
 
 def _prepared(cell: Cell, first: Array, second: Array) -> tuple[Task, _Single]:
-    """Return the task and the memory for lines with the extents (`how_far`) of the line ``first`` to ``second``."""
+    """Return the task and the memory for the line from ``first`` to ``second``.
+
+    They are also valid for other lines with the same extents (`how_far`).
+    """
     curve = np.array([[first, second]])
     far = how_far(cell.robot, curve)
     task = task_for(cell, False, motion_bounds(cell, curve), cell.memory)
@@ -656,7 +669,10 @@ def _walk(
     cell: Cell, of_bodies: bool, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the results of all curves to ``edges``, for the convex pairs or for the pairs with bodies."""
+    """Write the results of all curves to ``edges``, for the pairs with bodies if ``of_bodies``, else for convex pairs.
+
+    Curve e is tested up to the parameter ``until[e]``.
+    """
     looks = MOST_BODY_LOOKS if of_bodies else MOST_LOOKS
 
     def run(start: int, stop: int) -> None:

@@ -1,4 +1,4 @@
-"""Cover of a pair of slots: the interval around a configuration on a line or curve in which it is proven apart.
+"""Cover of a pair of slots: the interval around a configuration on a line or curve in which the pair is proven apart.
 
 A slot is a shape that is fixed to a link or to the world.
 
@@ -25,14 +25,14 @@ sum of w_j u_j with |u_j| <= r_j. The vector u_j rotates with all joints before 
 So |p''| <= sum of w_j r_j (w_j + 2 W_j), and a slide s_j adds 2 s_j W_j. On a curve, w_j and s_j are the maxima over
 all parameters, and |p''| grows by the sum of their rates of change, w_j' r_j and s_j'.
 
-Rounding is subtracted from d. Poses are computed, so they have errors. Let u be the unit roundoff, 2^-53. In a chain of
-D joints the matrix of a joint has an error of 18 u in sine, cosine and products, and 4 u in the length of its axis. Two
-matrix products for each joint add 9 u each. With the roundings of the translations the sum is under 64 u S, where S is
-the greatest distance of any point from the origin of the world. One more such step places a shape on its link. So the
-pose of each shape has an error of at most 64 (D + 1) u S. The error of a velocity is as large for each radian that the
-joints turn on the line. A joint value on the line has an error of 3 u (|q0| + |q1|), and 2 u more after the factor of a
-mimic. This error moves a shape as far as a motion of the joint by the same amount. On a curve of degree n the error is
-at most n^2 times as large. V and K are multiplied by 1 + 2^-40.
+A bound of the rounding errors is subtracted from d. Poses are computed, so they have errors. Let u be the unit
+roundoff, 2^-53. In a chain of D joints the matrix of a joint has an error of 18 u in sine, cosine and products, and 4 u
+in the length of its axis. Two matrix products for each joint add 9 u each. With the roundings of the translations the
+sum is under 64 u S, where S is the greatest distance of any point from the origin of the world. One more such step
+places a shape on its link. So the pose of each shape has an error of at most 64 (D + 1) u S. The velocity of a shape
+has an error of the same size for each radian that the joints turn on the line. A joint value on the line has an error
+of 3 u (|q0| + |q1|), and 2 u more after the factor of a mimic. This error moves a shape as far as a motion of the joint
+by the same amount. On a curve of degree n the error is at most n^2 times as large. V and K are multiplied by 1 + 2^-40.
 """
 
 from __future__ import annotations
@@ -139,7 +139,10 @@ def _root(x: float, rate: float, k: float) -> float:
 
 @inlined
 def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
-    """Return the minimum of d . r over the points of slot k, where r is a point relative to the slot's centre."""
+    """Return the minimum of d . r over the points of slot k, where r is a point relative to the slot's centre.
+
+    ``rows`` contains the poses of all slots in the world, and ``d`` is a vector in the world.
+    """
     core = core_of(layout, k)
     e = (
         -(rows[k, 0] * d[0] + rows[k, 3] * d[1] + rows[k, 6] * d[2]),
@@ -159,7 +162,10 @@ def _reach(layout: Layout, k: int) -> float:
 
 @inlined
 def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
-    """Return the angular velocity of slot ``moves`` relative to slot ``fixed``, and the velocity of its centre."""
+    """Return the angular velocity of slot ``moves``, and the velocity of the centre of this slot.
+
+    Both velocities are relative to slot ``fixed``.
+    """
     link, twist, balls = work.layout.link, work.twist, work.frames.balls
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for side in range(2):
@@ -175,11 +181,11 @@ def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec
 def _curved(
     work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
 ) -> tuple[float, float, float]:
-    """Return the lengths backward and forward over which the quadratic bound along GJK's normal proves slots apart.
+    """Return the lengths backward and forward over which the slots a and b are proven apart, and an estimate.
 
-    Lengths are in the parameter of the line. ``backward`` and ``forward`` limit them. The third result is an estimate
-    of the length ahead after which the slots come within the margin at their present velocity. It is infinite if they
-    move apart.
+    The proof is the quadratic bound along GJK's normal. Lengths are in the parameter of the line, and at most
+    ``backward`` and ``forward``. The estimate is the length ahead after which the slots come within the margin at their
+    present velocity. It is infinite if they move apart.
     """
     layout, rows, balls, solved = work.layout, work.frames.rows, work.frames.balls, work.solver.one
     moves, fixed, sign = (a, b, -1.0) if bound.first_moves else (b, a, 1.0)
@@ -262,10 +268,10 @@ def _by_capsules(
 
 @inlined
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return a bound of the speed of points of the other slot of pair p relative to the body, and the bound's error.
+    """Return a bound of the speed of the other shape of pair p relative to the body, and the bound's error.
 
-    The bound is infinite if the quadratic bound cannot be used, because K is infinite or treats the body as the moving
-    shape.
+    The bound holds for all points of the other shape. It is infinite if the quadratic bound cannot be used, because K
+    is infinite or treats the body as the moving shape.
     """
     layout, frames, pairs = work.layout, work.frames, work.bodies.pairs
     host, guest = pairs[p, 0], pairs[p, 1]
@@ -286,7 +292,8 @@ def _cover_body(
 ) -> tuple[float, float, bool, float]:
     """Return the result of `cover` for a pair with a body.
 
-    The other slot may approach the body along any normal. So the quadratic bound uses |p'| in place of n . p'.
+    The other shape of the pair may approach the body along any normal n. So the quadratic bound of `motion_cover` uses
+    |p'| in place of n . p'.
     """
     layout, frames, bodies = work.layout, work.frames, work.bodies
     speed, error = _speed_of_guest(work, bound, p, now)
@@ -309,7 +316,10 @@ def _cover_body(
 
 @kernel
 def _guest_contact(work: Workspace, p: int, gap: float) -> float:
-    """Return the length ahead after which pair p closes ``gap`` at the velocity of its nearest points, or infinity."""
+    """Return the length ahead, in the parameter of the line, after which pair p has closed the distance ``gap``.
+
+    It is an estimate from the present velocity of the nearest points, and infinite if they do not approach each other.
+    """
     host, guest = work.bodies.pairs[p, 0], work.bodies.pairs[p, 1]
     balls, near = work.frames.balls, work.bodies.scratch.out[1]
     w, v = _relative_motion(work, host, guest)
@@ -324,13 +334,13 @@ def _guest_contact(work: Workspace, p: int, gap: float) -> float:
 def cover(
     work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
 ) -> tuple[float, float, bool, float]:
-    """Return the lengths backward and forward over which pair p is proven apart, a bool, and an estimate.
+    """Return the lengths backward and forward over which pair p is proven apart, whether it collides, and an estimate.
 
     Lengths are in the parameter of the line, measured from the present configuration. ``backward`` and ``forward`` are
-    the lengths that are wanted. ``now`` is the stamp of the present configuration in ``work.frames``. The bool is True
-    only if the pair is certainly within the margin. Hulls around several bodies may touch although the bodies do not,
-    so contact of hulls decides nothing. The estimate is the length ahead after which the pair comes within the margin.
-    It is infinite if the shapes move apart.
+    the lengths that are wanted. ``now`` is the stamp of the present configuration in ``work.frames``. The third
+    result is True only if the pair is certainly within the margin. Hulls around several bodies may touch although the
+    bodies do not, so contact of hulls decides nothing. The estimate is the length ahead after which the pair comes
+    within the margin. It is infinite if the shapes move apart.
     """
     if work.of_bodies:
         return _cover_body(work, bound, now, p, backward, forward)

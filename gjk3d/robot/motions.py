@@ -162,11 +162,14 @@ def motion_free(
 
 
 def ends_of(robot: Robot, q0: Rows, q1: Rows) -> tuple[Array, Array, bool]:
-    """Return the first and the last configurations of n motions, (n, dof) each, and whether q0 or q1 was a stack."""
+    """Return the first and the last configurations of n motions, (n, dof) each, and whether q0 or q1 has several."""
     first, stack0 = robot.configurations(q0, "q0")
     second, stack1 = robot.configurations(q1, "q1")
     if stack0 and stack1 and len(first) != len(second):
-        raise RobotError(f"q0 has {len(first)} rows and q1 {len(second)}, expected equal numbers, or one configuration")
+        raise RobotError(
+            f"q0 has {len(first)} rows and q1 has {len(second)} rows, expected equal numbers, or one configuration "
+            f"({robot.dof},) as q0 or q1"
+        )
     count = len(first) if stack0 else len(second)
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
     return first, second, stack0 or stack1
@@ -284,9 +287,11 @@ _AT_ONCE = 256  #: configurations in a call; after a collision in an early call,
 
 
 def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
-    """Return each edge's first colliding pair, or `FREE`, and the parameters before and at the collision, 0 to 1.
+    """Return each edge's first colliding pair or `FREE`, and two parameters from 0 to 1.
 
-    From one sample to the next, the joint values change by at most ``spacing`` (dof,).
+    The first parameter is that of the sample before the collision, and the second is that of the sample that collides.
+    Without a collision they are 1 and NaN. From one sample to the next, the joint values change by at most ``spacing``
+    (dof,).
     """
     steps, at, which = queries.walk_edges(cell, first, second, spacing, np.zeros(len(first), dtype=np.int64), workers)
     if (which == REFUSED).any():
@@ -411,7 +416,7 @@ def _sampled_clearance(cell: Cell, path: Array, until: float) -> float:
 
 
 def wider(cell: Cell, more: float | Array) -> Cell:
-    """Return a cell with margins larger by ``more``. It shares the motion bounds of the given cell."""
+    """Return a copy of a cell with margins larger by ``more``. The copy shares the motion bounds of the cell."""
     if not np.any(more):
         return cell
     cache = Cache()

@@ -7,10 +7,11 @@ stays in the hull of its two end poses, grown by the deviation of its points fro
 length h the deviation is at most K h^2 / 8, with a bound K of the acceleration of its points as in `motion_cover`, or
 V h / 2 with a bound V of their speed. So the cover is proven.
 
-The excess of a piece is bounded as follows. A point of the hull is s A x + (1 - s) B y, where A and B are the end poses
-and x and y are points of the convex body. At the time that divides the interval in the same ratio, the point
-s x + (1 - s) y of the body is at most K h^2 / 8 + w h rho / 2 away from this point of the hull. Here w is a bound of
-the angular velocity, and rho is the radius of the body.
+The excess of a piece is the greatest distance of its points from the swept volume. It is bounded as follows. A point
+of the hull is s A x + (1 - s) B y, where A and B are the end poses and x and y are points of the convex body. At the
+time that divides the interval in the same ratio, the point s x + (1 - s) y of the body is at most
+K h^2 / 8 + w h rho / 2 away from this point of the hull. Here w is a bound of the angular velocity, and rho is the
+radius of the body.
 """
 
 from __future__ import annotations
@@ -57,9 +58,9 @@ OUT, IN, UNDECIDED = range(3)
 
 @inlined
 def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, float], within: float) -> bool:
-    """Return whether the point p may be closer than ``within`` to the capsule of slot k.
+    """Return whether the point p may be closer than ``within`` to the bounding capsule of shape k of the robot.
 
-    The numbers of the capsule begin at f[o].
+    The two ends and the radius of the capsule begin at f[o].
     """
     a, b = end_of(frames.rows, k, f, o), end_of(frames.rows, k, f, o + 3)
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
@@ -78,11 +79,11 @@ def _of_slot(
     layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
     solver: Solver, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write `IN` to ``answer`` for each point within ``margin`` of slot k.
+    """Write `IN` to ``answer`` for each point within ``margin`` of slot k, which is one of the shapes of the robot.
 
-    If not ``exact``, the outline of the slot is larger than its shape. Then `UNDECIDED` is written for each point that
-    may be within ``margin``. Points that are already `IN` are skipped. ``dot`` is the packed shape of a single point,
-    and ``row`` is scratch memory for the pose of this point.
+    If not ``exact``, the kernel knows only the outline of the slot, a convex shape that contains the slot. Then
+    `UNDECIDED` is written for each point that may be within ``margin``. Points that are already `IN` are skipped.
+    ``dot`` is the packed shape of a single point, and ``row`` is scratch memory for the pose of this point.
     """
     f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
     cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
@@ -114,8 +115,9 @@ def points_of_robot(
 ) -> None:  # fmt: skip
     """Write `OUT`, `IN` or `UNDECIDED` to ``answer`` for each point at configurations ``start`` to ``stop`` - 1.
 
-    `IN` means within ``margin`` of at least one slot. A row of ``slots`` (n, 2) contains the number of a slot, and 1 if
-    the outline of the slot is its shape, else 0. ``dot`` and ``row`` are passed to `_of_slot`.
+    A slot is a shape that is fixed to a link. `IN` means within ``margin`` of at least one slot. A row of ``slots``
+    (n, 2) contains the number of a slot, and 1 if the kernel knows its exact shape, or 0 if the kernel only knows a
+    convex outline around the shape. ``dot`` and ``row`` are passed to `_of_slot`.
     """
     chain, layout, frames, solver = task.chain, task.layout, task.frames, task.solver
     frames.stamp[:] = -1
@@ -289,7 +291,7 @@ class _Holder(NamedTuple):
 
 
 class _Speeds(NamedTuple):
-    """Upper bounds of the motion of a body on each curve, (curves,) each."""
+    """Upper bounds of the speeds of a body on each curve of a trajectory, (curves,) each."""
 
     speed: Array  #: speed of any point of the body
     bend: Array  #: acceleration of any point of the body
@@ -324,7 +326,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
 
 
 def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
-    """Return bounds of the speeds of a body, and a bound of the error of its position.
+    """Return bounds of the speeds of a body on each curve of a trajectory, and a bound of the error of its position.
 
     ``joints`` (curves, 6, links) contains the results of `curve_speeds`. ``reach`` (links,) is the greatest distance of
     the body from the axis of each joint. ``link`` is the link of the body.
@@ -355,7 +357,8 @@ def _pieces(
 ) -> float:  # fmt: skip
     """Add the pieces of a body to ``pieces``. Return a bound of the excess of these pieces.
 
-    ``wrong`` is a bound of the error of poses, and ``excess`` is the excess that the user allows.
+    The excess is the greatest distance of a point in the pieces from the swept volume. ``excess`` is the value that the
+    user allows, and ``wrong`` is a bound of the error of poses.
     """
     name, worst = cell.owners[cell.owner[slot]], 0.0
     rho = _reach(holder.points, holder.points.mean(axis=0)) + holder.radius
@@ -397,7 +400,11 @@ def _stray(speed: float, bend: float, h: float) -> float:
 
 
 def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return a number of equal intervals of a curve, so that the excess of each piece is at most ``excess``."""
+    """Return into how many equal intervals a curve is divided, so that the pieces are close to the swept volume.
+
+    A point of a piece may be at most ``excess`` away from the swept volume of a convex shape with the radius ``rho``.
+    ``speed``, ``bend`` and ``turn`` are the bounds in `_Speeds` for this curve.
+    """
     n = 1
     while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)

@@ -323,7 +323,7 @@ class Planning:
         return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
 
     def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, resolution: Any) -> Array | None:
-        """Return the first of ``paths`` that can be proven, or a replanned path, or None. Set ``self.proof``."""
+        """Return the first of ``paths`` that can be proven, else a new proven path, else None. Set ``self.proof``."""
         cell, begin, proof = self.checker._cell(), time.process_time(), None
         with planner_in(cell, self._joints, np.stack(ends), resolution) as planner:
             planner.until = until
@@ -388,7 +388,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
-        """Return the factor of lengths at a state as an OMPL cost."""
+        """Return the factor by which lengths count at a state, as an OMPL cost."""
         return ob.Cost(float(self._factors(self._queries.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:

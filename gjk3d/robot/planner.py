@@ -284,7 +284,7 @@ class Planner:
         return route.points[:count].copy()
 
     def proven(self, path: Array) -> tuple[Array | None, PathProof]:
-        """Return ``path`` with detours in place of its unproven edges, and its proof.
+        """Return ``path`` with detours in place of its unproven edges, and the proof of the new path.
 
         If the proof fails, the first result is None.
         """
@@ -389,7 +389,7 @@ def _new_search(start: Array, goals: Array) -> Search:
 
 
 def _branch(search: Search, tree: int) -> list[int]:
-    """Return the indices of the nodes of tree 0 or 1 from its connected node to its root."""
+    """Return the indices of the nodes of tree 0 or 1 from the node where the two trees meet to the root."""
     nodes = [int(search.ends[tree])]
     while (parent := int(search.parents[tree, nodes[-1]])) >= 0:
         nodes.append(parent)
@@ -420,7 +420,7 @@ FirstPath = Callable[["Planner", Array, Array], tuple[Array, int] | None]
 
 
 def plan(cell: Cell, start: Row, goals: Rows, request: Request, first_path: FirstPath | None = None) -> Plan:
-    """Return the result of `Checker.plan`; ``first_path`` is tried before the search."""
+    """Return the result of `Checker.plan`. A path from ``first_path`` replaces the first search."""
     first = one_row(cell.robot, start, "start")
     if isinstance(goals, (Sequence, np.ndarray)) and not len(goals):
         raise RobotError("goals has no rows, expected at least one configuration")
@@ -443,8 +443,8 @@ def _plan(
 ) -> Plan:
     """Smooth and prove a path, and return the plan.
 
-    ``found`` is the path and the index of its goal in ``goals``, or None without a path. ``numbers`` (g,) contains the
-    indices of the rows of ``goals`` in the user's goals.
+    ``found`` is the path and the index of its goal in ``goals``, or None without a path. Row i of ``goals`` is row
+    ``numbers[i]`` of the user's goals.
     """
     path, goal, proof, replanned = None, None, None, False
     while found is not None:
@@ -574,7 +574,7 @@ def _check_others(robot: Robot, joints: JointSpace, start: Array, goals: Array) 
 
 
 def _with_margins(cell: Cell, request: Request, start: Array, goals: Array) -> Cell:
-    """Return the cell with margins plus ``request.margin``, and smaller margins for pairs in ``request.touching``."""
+    """Return the cell with margins increased by ``request.margin``, but smaller for pairs in ``request.touching``."""
     check_margin(request.margin)
     margins = cell.margins + request.margin
     for pair in request.touching:

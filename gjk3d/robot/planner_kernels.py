@@ -1,4 +1,4 @@
-"""Kernels of the planner: RRT-Connect, shortcuts and B-spline smoothing, over the edges of `sampled_edges`.
+"""Kernels of the planner: RRT-Connect, shortcuts and B-spline smoothing, with the edge tests of `sampled_edges`.
 
 RRT-Connect (Kuffner and LaValle, 2000) grows a tree from the start and a tree from the goals. A sample extends the
 smaller tree by one edge. Then the other tree is extended towards the new node until an edge collides. A node that could
@@ -100,7 +100,10 @@ def _distance(space: Space, a: Array, b: Array) -> float:
 
 @kernel
 def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
-    """Write the configuration at parameter t from a to b. Joints that do not move keep their values of a."""
+    """Write to ``out`` the configuration at parameter t of the line from a (t = 0) to b (t = 1).
+
+    Joints that the search does not move keep their values in a.
+    """
     _set(out, a)
     for k in range(space.columns.shape[0]):
         out[space.columns[k]] += t * _difference(space, k, a, b)
@@ -138,7 +141,8 @@ def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
 def _test(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
     """Write the result of each edge from ``start`` to ``stop`` - 1 to ``edges.which``.
 
-    A result is `FREE`, the number of a colliding pair, `UNSURE` if a sample or the proof is undecided, or `REFUSED`.
+    A result is `FREE`, the number of a colliding pair, `UNSURE` if a sample or the proof is undecided, or `REFUSED` if
+    the edge is not finite or has too many samples.
     With a proof only a few samples are tested, which find most collisions. The proof covers all other samples.
     """
     edges.which[start:stop] = FREE

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Settings(NamedTuple):
-    """The settings of a user. A change makes a new object, so each query uses one state."""
+    """The settings of a scene. A change makes a new object, so a query that has begun keeps the old settings."""
 
     objects: dict[str, CollisionObject]
     margin: float

@@ -84,8 +84,9 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cache of a cell, in which ``free`` contains the kernel that tests a configuration and its arguments.
+    """Return the cache of a cell, after its field ``free`` is set.
 
+    ``free`` contains a kernel that tests one configuration, and the other arguments of this kernel.
     The caller holds the lock of the cell's memory.
     """
     cache, memory = cell.cache, cell.memory
@@ -115,7 +116,7 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
 
 
 def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int, int] | None:
-    """Return the first edge of a path that collides, and the three values of `edge_of_one` for this edge.
+    """Return the first edge of a path that collides, its number of steps, its colliding sample and its colliding pair.
 
     The edge is -1 if no edge collides. The result is None if `walk_edges` must be called.
     """
@@ -150,7 +151,7 @@ def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
 
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, sequence: int) -> Ints | None:
-    """Return three rows for n edges, (3, n): numbers of steps, colliding samples and colliding pairs.
+    """Return for n edges, as rows of (3, n): the number of steps, the sample that collides, and the colliding pair.
 
     Return None if `walk_edges` must be called instead.
     """
@@ -176,7 +177,7 @@ def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int,
 
 
 def bodies_of(cell: Cell, memory: Memory) -> Bodies:
-    """Return the pairs of a cell that contain a body.
+    """Return the pairs of a cell that contain a body, which is a shape with a bounding volume tree, such as a mesh.
 
     If ``memory`` is the memory of the cell, the caller holds its lock, and the result is cached.
     """
@@ -189,7 +190,7 @@ def bodies_of(cell: Cell, memory: Memory) -> Bodies:
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return the task of `first_hits_of_many` for a cell.
+    """Return the argument ``task`` of `first_hits_of_many` for a cell.
 
     If ``memory`` is the memory of the cell, the caller holds its lock, and the result is cached.
     """
@@ -272,11 +273,12 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return rows of `solve` and nearest sub-pairs of all convex pairs, and the number of pairs that are not far.
+    """Return the row of `solve` and the nearest sub-pair of each convex pair, and how many pairs are near.
 
     A pair of hulls around several shapes has sub-pairs, which are pairs of these shapes. The sub-pair is -1 for a pair
-    without sub-pairs. For a pair that is proven farther apart than its limit in ``most``, the sub-pair is `FAR` and the
-    row is undefined. The last result is the number of all other entries.
+    without sub-pairs. A pair is near unless it is proven farther apart than its limit in ``most`` (pairs,). If it is
+    not near, its sub-pair is `FAR` and its row is undefined. The last result counts the near pairs of all
+    configurations.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
@@ -353,7 +355,10 @@ def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne |
 
 
 def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, jacobians: bool) -> NearOfOne:
-    """Return the first ``count`` rows that `gjk3d.robot.cell_kernels.near_of_one` wrote to the arrays of ``cached``."""
+    """Return the numbers, distances, points and gradients of ``count`` pairs at q, and their Jacobians if requested.
+
+    `gjk3d.robot.cell_kernels.near_of_one` has written these pairs to the arrays of ``cached``.
+    """
     task, solved, pairs, no_rows = cached
     if count == 0 and not jacobians:  # arrays without entries can be shared
         return pairs[:0], no_rows[:7], None
@@ -364,7 +369,7 @@ def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, ja
 
 
 def _rows_of_near(count: int, dof: int) -> _NearRows:
-    """Return new arrays for the fields of `Near` except the Jacobians."""
+    """Return new arrays with ``count`` rows for the fields of `Near` except the Jacobians."""
     # views of one array would take twice the time
     empty = np.empty
     return (
@@ -374,7 +379,7 @@ def _rows_of_near(count: int, dof: int) -> _NearRows:
 
 
 def _clearance_task(cell: Cell) -> WalkTask:
-    """Return the task of `clearance_many` for the cell. The caller holds the lock of the memory.
+    """Return the argument ``task`` of `clearance_many` for the cell. The caller holds the lock of the cell's memory.
 
     After an object has moved, the task of the previous cell is used again with the new layout.
     """
@@ -413,8 +418,8 @@ def gradients(
 ) -> tuple[Array, Array]:
     """Return the gradients of m distances, (m, dof), and with ``every`` the Jacobians of the points, (m, 2, 3, dof).
 
-    Row i of ``answers`` is the row of `solve` of distance i, ``of[i]`` is its configuration, and ``pairs[i]`` is its
-    pair, or -1 without a pair.
+    For distance i, ``answers[i]`` is the row that `solve` wrote, ``rows[of[i]]`` is the configuration, and ``pairs[i]``
+    is the number of the pair, or -1 without a pair.
     """
     links = np.full((len(pairs), 2), -1)
     some = pairs >= 0

@@ -86,8 +86,8 @@ class RobotCollision(NamedTuple):
     a, b : str
         Names of two links or objects. The name of an obstacle is second.
     distance, lower, upper : float
-        Signed distance in the robot's unit, negative in overlap, and its bounds. If a link has several shapes, these
-        are the values of the deepest pair of shapes.
+        Signed distance in the robot's unit, negative in overlap, and its bounds. If a link has several shapes, the
+        values are those of the deepest pair of shapes, but ``lower`` is the least lower bound of all pairs of shapes.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
@@ -233,7 +233,7 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
 def near(
     cell: Cell, rows: Array, most: Array, depth: general_pairs.Depth = "tight"
 ) -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield blocks of results of all pairs that are not proven farther apart than their entry of ``most`` (pairs,).
+    """Yield blocks of results for all pairs that are not proven farther apart than their limit in ``most`` (pairs,).
 
     A block consists of three arrays of the same length: indices of configurations, indices of pairs, and rows of
     `narrow.solve`. Pairs that the kernels solve come first.
@@ -257,7 +257,7 @@ def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Ar
 
 @compared()
 class RobotDistances(NamedTuple):
-    """Result of `Checker.distances`: m rows for n configurations, a row for each pair within the distance.
+    """Result of `Checker.distances`: m rows for n configurations, a row for each pair within the limit.
 
     Rows are sorted by configuration, then by pair. The gradients and Jacobians treat each nearest point as fixed to its
     link.
@@ -269,7 +269,7 @@ class RobotDistances(NamedTuple):
     configuration : (m,) int
         Index of the configuration of each row.
     pair : (m,) int
-        Index in ``pairs`` of the pair of each row.
+        For each row, the index of its pair in ``pairs``.
     pairs : tuple of (str, str)
         Names of all checked pairs. The name of an obstacle is second. The order changes only if objects are added or
         removed. A pair consists of two collision geometries, so the same two links may occur several times.
@@ -513,7 +513,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
 
 
 def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
-    """Return the result of `valid` for one configuration, or None if `valid` has to check limits or general pairs."""
+    """Return the result of `valid` for one configuration, or None if the slower tests of `valid` are needed."""
     robot = cell.robot
     if row is None or len(row) != robot.dof:
         return None

@@ -186,7 +186,7 @@ class Roadmap:
         self.update()
 
     def _neighbours(self) -> Ints:
-        """Return edges (m, 2) of each node to its nearest nodes, as many as in PRM* (Karaman and Frazzoli 2011)."""
+        """Return edges (m, 2) from each node to its k nearest nodes, with k of PRM* (Karaman and Frazzoli 2011)."""
         places = _places(self._joints, self.nodes)
         near = cKDTree(places, boxsize=_periods(self._joints)).query(places, _most(self._joints, len(places)) + 1)[1]
         ends = np.stack([np.broadcast_to(np.arange(len(near))[:, None], near.shape), near], axis=-1).reshape(-1, 2)
@@ -312,7 +312,7 @@ class Roadmap:
 
 
 def _most(joints: JointSpace, nodes: int) -> int:
-    """Return the number of neighbours of a node. It is k of PRM*, whose paths converge to the shortest path."""
+    """Return the number of neighbours of a node, as in PRM*. The paths of PRM* converge to the shortest path."""
     return min(ceil(e * (1.0 + 1.0 / len(joints.columns)) * log(nodes)), nodes - 1)
 
 

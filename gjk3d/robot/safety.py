@@ -412,7 +412,7 @@ def _only(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _rebuilt(around: Surroundings, chosen: Bools, objects: dict[str, CollisionObject]) -> Surroundings:
-    """Return ``around`` with other objects, and with only the pairs of ``around.base.pairs`` that are ``chosen``."""
+    """Return ``around`` with new ``objects``, and with only the rows of ``around.base.pairs`` that are ``chosen``."""
     base = around.base.with_pairs(around.base.pairs[chosen])
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))

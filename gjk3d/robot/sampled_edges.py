@@ -69,13 +69,15 @@ _TRIES = 3  #: number of lanes whose free space is computed, see `not_free`
 
 
 class Lanes(NamedTuple):
-    """Poses of the links and slots at `LANES` configurations. A row contains one number for each configuration.
+    """Poses of the links and slots in all lanes, which are `LANES` configurations. A slot is a shape of the cell.
 
-    A row of ``spots`` (slots, `SPOT`) describes the capsule of a slot. Its first nine numbers, which `spot` writes, are
-    in the frame of the link: the middle of the capsule (3), the vector from the middle to an end (3), the radius of a
-    ball about the middle, the radius of the capsule, and a length that bounds all coordinates. `place_lanes` writes the
-    error of the positions to index 9, and the radius of the ball in single precision to index 10. From index `_PLACES`
-    six rows contain the middle and the vector in world coordinates in each lane.
+    A row contains one number for each lane. ``spots[k]`` describes the bounding capsule of slot k.
+
+    `spot` writes the numbers 0 to 8 of spots[k], in the frame of the link: the middle of the capsule (3), the vector
+    from the middle to an end (3), the radius of a ball about the middle, the radius of the capsule, and a length that
+    bounds all coordinates. `place_lanes` writes all that follows. Number 9 is the error of the positions in the world.
+    Number 10 is the radius of the ball, plus the rounding error of single precision. From index `_PLACES` six rows
+    contain the middle and the vector in world coordinates.
     """
 
     q: Array1  #: a row for each joint value
@@ -136,7 +138,7 @@ def _rotate(pose: Array, turns: Array, a: int, b: int, sign: float, count: int) 
 
 @kernel
 def _slide(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -> None:
-    """Translate the pose of a link in all lanes by ``turns`` times the local axis (x, y, z)."""
+    """Translate the pose of a link in each lane k by turns[k] times the local axis (x, y, z)."""
     for i in range(3):
         r = 4 * LANES * i
         for k in range(count):
@@ -178,7 +180,7 @@ def _along_axis(axis: Array) -> int:
 def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
     """Apply the motion of joint i to ``pose`` in all lanes at once, and return True.
 
-    Return False, without a change of ``pose``, if this form of joint cannot be vectorised.
+    Return False, without a change of ``pose``, if a joint of this kind or with this axis cannot be vectorised.
     """
     axis, column, turns = chain.axis[i], chain.source[i] * LANES, lanes.turns
     # Nearly all revolute joints turn about a coordinate axis. The rotation then only combines two columns, with the
@@ -241,10 +243,11 @@ def _floor(layout: Layout, k: int, out: Array) -> None:
 
 @kernel
 def spot(layout: Layout, k: int, out: Array) -> None:
-    """Write the capsule of slot k in the frame of its link to ``out``, a row of `Lanes.spots`.
+    """Write the bounding capsule of slot k, in the frame of its link, to ``out``, a row of `Lanes.spots`.
 
     For a half-space or a plane, the row begins with the unit normal in the world, the offset, 1 for a half-space or 2
-    for a plane, and the residual of the rotation of the pose. The radius of the ball is infinite.
+    for a plane, and the greatest entry of |R^T R - 1| for the rotation R of the pose. The radius of the ball is
+    infinite.
     """
     if layout.starts[k, 2] == NO_CAPSULE:
         _floor(layout, k, out)
@@ -279,9 +282,9 @@ def _place_moving(s: Array, pose: Array, count: int) -> None:
 
 @inlined
 def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
-    """Write the position of the capsule of slot k in the world for each lane, and the error of this position.
+    """Write to ``lanes`` the world position of the capsule of slot k in each lane, and a bound of its error.
 
-    ``link`` is the link of the slot, negative for the world.
+    ``link`` is the link to which the slot is fixed, negative for the world.
     """
     s, center = lanes.spots[k], lanes.centers[k].reshape(3 * LANES)
     point = s[_PLACES:]
@@ -319,7 +322,7 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def _near_in_single(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the result of `near_balls` in single precision, which may set more bits and takes a third of the time."""
+    """Return the bits of `near_balls`, in single precision. This takes a third of the time, but may set more bits."""
     # The radii include the rounding of the middles. The factor covers the rounding of the squared distance.
     wide = max((lanes.spots[a, 10] + lanes.spots[b, 10] + margin) * (1.0 + 16.0 * _SINGLE), _LEAST_SINGLE)
     apart = vectors.balls_apart(lanes.centers, a, b, plain(0), wide * wide)
@@ -330,7 +333,7 @@ def _near_in_single(lanes: Lanes, a: int, b: int, margin: float, count: int) -> 
 
 @inlined
 def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the result of `near_lanes` from the bounding balls alone, which may set more bits."""
+    """Return the bits of `near_lanes` from the bounding balls alone. This test may set more bits."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
     if _near_in_single(lanes, a, b, margin, count) == 0:
@@ -345,7 +348,7 @@ def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def _near_capsules(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the result of `near_lanes` from the capsules alone."""
+    """Return the bits of `near_lanes` from the bounding capsules alone."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
     wide = max(s[7] + t[7] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
@@ -365,7 +368,7 @@ def _near_capsules(lanes: Lanes, a: int, b: int, margin: float, count: int) -> i
 def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Return one bit for each lane: 1 if slots a and b may be within a margin, 0 if they are proven farther apart.
 
-    The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
+    The bounding balls are tested first. Then the bounding capsules are projected on the line through their middles. The
     gap between the projections on any line is a lower bound of the distance.
     """
     if lanes.spots[b, 6] == inf:
@@ -441,7 +444,10 @@ class Task(NamedTuple):
 
 
 def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> LaneScratch:
-    """Return scratch memory for a robot with ``dof`` joint values and ``links`` links, with the static slots placed."""
+    """Return scratch memory for a robot with ``dof`` joint values and ``links`` links.
+
+    The positions of all shapes that are fixed to the world are already written to it.
+    """
     slots = len(layout.link)
     scratch = LaneScratch(
         np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)),
@@ -455,10 +461,10 @@ def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> Lane
 
 @entry
 def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, centers: Floats32_3, used: Ints1) -> None:
-    """Write the rows of `Lanes.spots` for all slots in pairs, and the positions of static slots.
+    """Write the rows of `Lanes.spots` for all slots in pairs, and the positions of slots that are fixed to the world.
 
-    ``used`` (slots,) gets 1 for each moving slot that is in a pair, and 0 for all other slots. ``of_bodies`` contains
-    rows of `Bodies.pairs`.
+    A slot is a shape on a link or in the world. ``used`` (slots,) gets 1 for each slot on a link that is in a pair, and
+    0 for all other slots. ``of_bodies`` contains rows of `Bodies.pairs`.
     """
     none, link = layout.floats[:0], layout.link
     lanes = Lanes(none, none, none, none, spots, centers)
@@ -476,7 +482,7 @@ def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, centers: Float
 
 @inlined
 def lanes_in(scratch: LaneScratch, dof: int, links: int) -> Lanes:
-    """Return `Lanes` in the memory of ``scratch``. The first four arrays are consecutive parts of ``numbers``."""
+    """Return `Lanes` in the memory of ``scratch``. Its first four arrays are consecutive parts of one array."""
     numbers = scratch.numbers
     a = dof * LANES
     b = a + 3 * LANES
@@ -590,7 +596,7 @@ def _fill(samples: Samples, lanes: Lanes, q: Array) -> int:
 
 @kernel
 def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
-    """Return the bits ``alive`` of active lanes, without the lanes ``first`` to n - 1 that have the edge of lane k."""
+    """Return ``alive``, a bit for each lane, with 0 for those lanes from ``first`` to n - 1 that have lane k's edge."""
     for j in range(first, n):
         if samples.edge[j] == samples.edge[k]:
             alive &= ~(1 << j)
@@ -602,7 +608,7 @@ def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
 
 @inlined
 def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int, now: int) -> None:
-    """Write the pose of a slot in lane k to ``frames``, for tests of a single configuration with stamp ``now``."""
+    """Write the pose of a slot in lane k to ``frames``, unless it was written since `next_stamp` returned ``now``."""
     link = layout.link[slot]
     if link >= 0 and frames.stamp[slot] < now:
         pose, m = lanes.poses[POSE * link : POSE * link + POSE], frames.links[link]
@@ -616,7 +622,10 @@ def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int,
 def place_lane(
     layout: Layout, lanes: Lanes, scratch: LaneScratch, matrix: Array, k: int, a: int, b: int, now: int
 ) -> Frames:
-    """Return the frames of lane k, in which slots a and b are placed; ``matrix`` is scratch."""
+    """Return the frames of lane k with the poses of slots a and b. ``matrix`` is scratch memory.
+
+    ``now`` is the result of `next_stamp` for the present configurations in the lanes.
+    """
     frames = Frames(matrix, scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
     _place_lane(layout, lanes, frames, k, a, now)
     _place_lane(layout, lanes, frames, k, b, now)
@@ -625,7 +634,7 @@ def place_lane(
 
 @inlined
 def next_stamp(scratch: LaneScratch) -> int:
-    """Return the stamp of a new filling of the lanes. It makes all frames of the previous filling invalid."""
+    """Return a new stamp, for new configurations in the lanes. Poses with an older stamp in ``scratch`` are invalid."""
     scratch.ints[_NUMBERS - 1] += 1
     return int(scratch.ints[_NUMBERS - 1])
 
@@ -677,9 +686,9 @@ def not_free(
 
 @inlined
 def _mostly_one_edge(samples: Samples, n: int) -> bool:
-    """Return whether most lanes have the same edge as the lane before.
+    """Return whether at least half of n lanes have the same edge as the lane before.
 
-    The free space of one lane then often contains the balls of other lanes, see `not_free`.
+    A ball of free space around a slot in one lane then often contains the slot in other lanes, see `not_free`.
     """
     same = plain(0)
     for k in range(1, n):
@@ -760,7 +769,7 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, sequence
 
 @kernel
 def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
-    """Write the result of `first_hits_of_many` for a cell that may have bodies."""
+    """Write the result of `first_hits_of_many` for a cell that may have bodies, such as meshes."""
     # among bodies each edge is tested separately, since its samples often share the free space around a ball
     together = plain(1) if bodies.order.shape[0] > 0 and sequence != IN_ORDER else max(stop - start, 1)
     for first in range(start, stop, together):
@@ -777,7 +786,8 @@ def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, s
 def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write the result of `first_hits_of_many` for a cell with bodies.
 
-    This is a separate entry, so that numba compiles the kernels of trees only for cells with bodies.
+    Bodies are shapes with bounding volume trees, such as meshes. This is a separate entry, so that numba compiles the
+    kernels of trees only for cells with bodies.
     """
     walk_cell(task, bodies, edges, start, stop, sequence)
 
@@ -812,7 +822,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int)
 
 @kernel
 def _body_hits(task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int) -> None:
-    """Write the hits of the pairs with bodies in the remaining lanes. `_convex_hits` tests all other pairs."""
+    """Write the hits of the pairs with bodies in the lanes ``alive``. `_convex_hits` has tested all other pairs."""
     layout, scratch = task.layout, task.scratch
     now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)
     for r in range(bodies.order.shape[0]):

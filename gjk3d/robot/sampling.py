@@ -49,13 +49,13 @@ def allow_by_sampling(
     configuration ``default``, "always" if it collides in all samples, and "never" if it collides in no sample. With
     95 % confidence, a pair with the reason "never" collides in less than a share of ``1 - 0.05 ** (1 / samples)`` of
     all configurations (about ``3 / samples``). A pair with the reason "always" is free in less than the same share.
-    The attribute ``evidence`` of the result states this share, which is not a proof. For pairs without a collision a
-    proof is then tried, with more configurations. The attribute ``proven`` of the result lists the pairs that cannot
-    touch within the limits.
+    The attribute ``evidence`` of the result states this share. Samples are not a proof, so for each pair without a
+    collision a proof is then tried, with more configurations. If the pair collides at one of them, it stays checked.
+    The attribute ``proven`` of the result lists the pairs that cannot touch within the limits.
 
     Pairs of ``robot.allowed``, such as those of an SRDF, are kept, except pairs with the reasons "always" and "never".
-    These are dropped if the samples do not confirm them. With ``default``, the same holds for pairs with the reason
-    "default" that do not collide at ``default``.
+    These are dropped if the samples do not confirm them. With ``default``, a pair with the reason "default" loses
+    this reason if it does not collide at ``default``.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def allow_by_sampling(
         A configuration that is free in reality. The shapes of a pair that collides at this configuration are faulty, so
         the pair is allowed everywhere. Without ``default``, pairs that collide in only some samples stay checked.
     lower, upper : (dof,) float, optional
-        Limits that replace the limits of the robot. They are required for prismatic joints without limits between links
-        with shapes.
+        Limits that replace the limits of the robot. They are required if a prismatic, planar or floating joint between
+        links with shapes can translate without limits.
     progress : callable, optional
         Called from time to time with the completed share, from 0 to 1.
 
@@ -168,14 +168,14 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
     limit_turns(robot, low, high)
     for k, kind in enumerate(robot._chain.kind.tolist()):
         column = int(robot._chain.source[k])
-        # a prismatic joint without limits matters only if it moves two links with shapes relative to each other
+        # a translation without limits matters only if it moves two links with shapes relative to each other
         slides = [c for c in range(column, column + LENGTHS[kind]) if not (low[c] > -inf and high[c] < inf)]
         for a, b in pairs.tolist() if slides else ():
             if _below(robot, a, k) != _below(robot, b, k):
                 joint = robot.joints[k]
                 raise RobotError(
                     f"joint {joint.name if joint else ''!r} between links {robot.links[a]!r} and {robot.links[b]!r} "
-                    "is prismatic without limits, expected limits. Pass lower= and upper="
+                    "translates without limits, expected limits. Pass lower= and upper="
                 )
     low[~np.isfinite(low)] = high[~np.isfinite(high)] = 0.0
     with np.errstate(over="ignore"):
@@ -204,9 +204,9 @@ def limit_turns(robot: Robot, low: Array, high: Array) -> None:
 
 
 def _below(robot: Robot, link: int, joint: int) -> bool:
-    """Return whether a link is the child of a joint, or a descendant of the child.
+    """Return whether a link is the child link of a joint, or a descendant of this child.
 
-    ``link`` is the index of the link, and ``joint`` is the index of the child of the joint.
+    ``link`` is the index of the link. ``joint`` is the index of the child link.
     """
     while link >= 0:
         if link == joint:
@@ -263,7 +263,7 @@ class Proofs:
         self._bounds = change_of_distances(self._cell, low, high)
 
     def verdict(self, pair: tuple[int, int], most: int) -> int:
-        """Return FREE if two links are proven apart, HIT if they touch at a configuration, or OPEN.
+        """Return FREE if two links are proven apart, HIT if they touch at a configuration, or OPEN if neither is known.
 
         At most ``most`` configurations are tested.
         """
@@ -306,7 +306,7 @@ def change_of_distances(cell: Cell, low: Array, high: Array) -> tuple[Array, flo
     """Return bounds of the change of each pair's distance per unit of each joint value, (pairs, dof).
 
     The bounds of a pair are NaN if a joint between its links is planar or floating. The second result is a distance
-    that covers the errors of poses.
+    to add to each change, because poses have rounding errors.
     """
     chain = cell.robot._chain
     bounds = motion_bounds(cell, np.stack([low, high])[None])

@@ -170,8 +170,9 @@ def distances_at(quick: int, numbers: int, within: int) -> int:
 def checker_distances(words: int, checker: int, args: int, nargs: int, names: int) -> int:
     """Return the address of the result of `Checker.distances`. CPython calls this function by its vectorcall protocol.
 
-    ``words`` is the address of the builtin's constants, ``args`` of the array of arguments, and ``names`` of the tuple
-    of keywords, or 0. ``checker`` is an address too. ``nargs`` is the number of positional arguments.
+    All arguments are addresses, except ``nargs``, which is the number of positional arguments. ``words`` points to the
+    builtin's constants, and ``args`` to the array of arguments. ``names`` points to the tuple of keywords, and is 0
+    without keywords.
     """
     record = py.word(checker + py.word(words + 8 * PREPARED))
     is_named = names != 0 and nargs == 1 and py.word(names + py.SIZE) == 1
@@ -196,8 +197,9 @@ def checker_distances(words: int, checker: int, args: int, nargs: int, names: in
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
     """Return the address of the result of `Checker.free`. CPython calls this function by its vectorcall protocol.
 
-    ``words`` is the address of the builtin's constants, ``args`` of the array of arguments, and ``names`` of the tuple
-    of keywords, or 0. ``checker`` is an address too. ``nargs`` is the number of positional arguments.
+    All arguments are addresses, except ``nargs``, which is the number of positional arguments. ``words`` points to the
+    builtin's constants, and ``args`` to the array of arguments. ``names`` points to the tuple of keywords, and is 0
+    without keywords.
     """
     record = py.word(checker + py.word(words + 8 * PREPARED))
     if names == 0 and nargs == 1 and record != 0 and record != py.constant(py.NONE):

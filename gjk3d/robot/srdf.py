@@ -215,7 +215,7 @@ class AllowedPairs:
             checker._pairs_changed()
 
     def _taken_by(self, checkers: Iterable[Any]) -> None:
-        """Add checkers that are notified of all later changes."""
+        """Add checkers that are notified of all later changes of the pairs."""
         self._users.update(checkers)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -239,7 +239,7 @@ class AllowedPairs:
         self._codes[partners, links] = number
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
-        """Return the numbers of two different links, the lower first. Other names raise `RobotError`."""
+        """Return the indices of two different links, the lower first. Other names raise `RobotError`."""
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
         if a < 0 or b < 0:
             name = link_a if a < 0 else link_b
@@ -489,7 +489,7 @@ class _Tree:
         return joints
 
     def count(self, joints: int) -> None:
-        """Add to the number of joints that chains and subgroups name. More than `MAX_JOINTS` raise `ParseError`."""
+        """Add ``joints`` to the total number of joints in groups. A total above `MAX_JOINTS` raises `ParseError`."""
         # a small file with nested groups may expand to a huge number of names
         self._joints += joints
         if self._joints > MAX_JOINTS:

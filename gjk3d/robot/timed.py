@@ -1,8 +1,8 @@
 """Checks of trajectories: whether a motion is free, its first collision, and its least clearance.
 
-`motion_certified` proves the motion, curve by curve. The same proof brackets the least clearance of a whole motion: if
-a sample has the distance d, and the motion is proven to stay farther apart than d - e, the least distance is between
-d - e and d.
+`motion_certified` proves curve by curve that a motion is free. The same proof brackets the least clearance of a whole
+motion: if a sample has the distance d, and all distances of the motion are proven to exceed d - e, the least distance
+is between d - e and d.
 
 A moving obstacle is attached to a prismatic joint and a revolute joint, both driven by the time. A `gjk3d.Motion` moves
 a point along a line and rotates the body about this point, as the two joints do. The poses are therefore those of a
@@ -10,7 +10,7 @@ robot with two more links for each moving obstacle, and with the time as one mor
 query on robots works for moving obstacles too.
 
 A route is a sequence of such motions. The trajectory is divided at the times of all routes, and each stretch between
-two such times has its own cell.
+two such times has its own cell. A cell is a robot with its obstacles and the pairs to check.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def clocked(
 ) -> tuple[Cell, float]:  # fmt: skip
     """Return the cell of a robot with moving obstacles, and the greatest speed or angular speed of an obstacle.
 
-    ``times`` is the start and the end of the motion. A configuration of the cell consists of the joint values and the
-    time since the start.
+    A cell is a robot with its obstacles. ``times`` is the start and the end of the motion. A configuration of the cell
+    consists of the joint values and the time since the start.
     """
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
     clock_base = base.with_pairs(base.pairs, _with_carriers(base.robot, list(movers.values()), times[1] - times[0]))
@@ -85,7 +85,7 @@ def clocked(
 
 
 def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
-    """Return the motion of an obstacle, after a check of its ``entry`` in the argument ``moving``."""
+    """Return the motion of an obstacle from ``entry``, its value in the mapping ``moving``. The entry is checked."""
     motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
         names = [item.name for item in objects.values() if item.link == WORLD]
@@ -344,7 +344,7 @@ class _Route(NamedTuple):
 
 
 def _route(name: str, entry: Any) -> _Route | None:
-    """Return the route of an obstacle, or None if its ``entry`` in the argument ``moving`` is not a route."""
+    """Return the route of an obstacle from ``entry``, its value in the mapping ``moving``, or None for no route."""
     if not isinstance(entry, tuple) or len(entry) != 2 or isinstance(entry[0], Motion):
         return None
     poses, stacked = pose_rows(entry[0], f"moving: {name!r}")
@@ -445,7 +445,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The nearest configuration so far: the result of `narrow.solve` as a row, the time, and the index of the pair."""
+    """The least distance found so far: the result of `narrow.solve` as a row, the time, and the index of the pair."""
 
     row: Array
     time: float
@@ -473,7 +473,7 @@ def trajectory_clearance(
 
 
 def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, workers: int) -> tuple[_Nearest, float]:
-    """Return the nearest configuration of a stretch, and a proven lower bound of the distance on the whole stretch."""
+    """Return the least distance found on a stretch, and a proven lower bound of the distance on the whole stretch."""
     best, gap = None, 0.0
     for rows, times in stretch.samples(resolution):
         best = _better(stretch, best, rows, times, workers)
@@ -484,7 +484,10 @@ def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, 
 
 
 def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
-    """Return the nearest configuration of ``best`` and of ``rows`` (n, dof) at ``times`` (n,)."""
+    """Return the smaller of ``best`` and the least distance at the configurations ``rows`` (n, dof).
+
+    ``times`` (n,) are the times of the configurations.
+    """
     out, which = queries.nearest(stretch.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
     k = int(out[:, 2].argmin())
     if best is None or out[k, 2] < best.row[2]:
@@ -493,7 +496,7 @@ def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, 
 
 
 def _zoomed(stretch: Stretch, best: _Nearest, gap: float) -> _Nearest:
-    """Return the nearest configuration of several rounds of samples around ``best``.
+    """Return the least distance found by several rounds of samples around ``best``.
 
     The first round has samples up to ``gap`` before and after the time of ``best``. Each round narrows this interval.
     """
@@ -507,9 +510,9 @@ def _zoomed(stretch: Stretch, best: _Nearest, gap: float) -> _Nearest:
 
 
 def _bracketed(stretch: Stretch, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
-    """Return the nearest configuration, and a proven lower bound of the least distance of the motion.
+    """Return the least distance found on a stretch, and a proven lower bound of the distance on the whole stretch.
 
-    If the proof succeeds, the bound is at most ``tolerance`` below the distance of the nearest configuration.
+    The bound is at most ``tolerance`` below the least distance, unless that proof fails. Then the bound is lower.
     """
     curves = stretch.parts.curves
     proven = np.full(len(curves.controls), -inf)  # proven lower bound of each curve

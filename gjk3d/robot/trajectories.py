@@ -35,7 +35,7 @@ class Curves(NamedTuple):
     loose: Array  #: (n, dof), bounds of the error of the joint values on each curve
 
     def some(self, which: slice | Ints) -> Curves:
-        """Return the curves that ``which`` selects, a slice or indices."""
+        """Return the selected curves. ``which`` is a slice or has their indices."""
         return Curves(self.controls[which], self.loose[which])
 
 
@@ -46,10 +46,11 @@ def lines(first: Array, second: Array) -> Curves:
 
 @kernel
 def on_curve(controls: Array, t: float, q: Array) -> None:
-    """Write the configuration at parameter t of a curve to q. Both ends are exact, and a line is (1 - t) q0 + t q1.
+    """Write the configuration at parameter t of a curve to q. Both ends are exact.
 
-    The rounding error of each joint value is less than (4 n + 3) u max |c| for degree n, and less than
-    3 u (|q0| + |q1|) for a line. c are the control points, and u is the unit roundoff.
+    A line from q0 to q1 is computed as (1 - t) q0 + t q1. The rounding error of each joint value is less than
+    (4 n + 3) u max |c| for degree n, and less than 3 u (|q0| + |q1|) for a line. c are the control points, and u is
+    the unit roundoff.
     """
     # Horner's scheme in Bernstein form, which multiplies by 1 - t n times
     n = controls.shape[0] - 1
@@ -222,7 +223,10 @@ class Trajectory(Frozen):
 
 
 def as_trajectory(path: Any, robot: Robot) -> Trajectory:
-    """Return a trajectory of a robot. ``path`` is a trajectory, a spline, or a mapping of these by part name."""
+    """Return a trajectory of a robot.
+
+    ``path`` is a trajectory or a spline. For a joined robot it is a mapping of these by the names of its parts.
+    """
     if isinstance(path, Mapping):
         return _of_parts(path, robot)
     trajectory = path if isinstance(path, Trajectory) else Trajectory(path)
@@ -239,7 +243,10 @@ def _check_dof(trajectory: Trajectory, dof: int, owner: str) -> None:
 
 
 def _of_parts(paths: Mapping[str, Any], robot: Robot) -> Trajectory:
-    """Return the trajectory of a joined robot. A part rests before its first time and after its last time."""
+    """Return the trajectory of a joined robot from the trajectories or splines of its parts, by name.
+
+    A part rests before its first time and after its last time.
+    """
     moved = {name: columns for name, columns in robot.parts.items() if columns.stop > columns.start}
     if set(paths) != set(moved):
         wrong = sorted(map(str, set(paths) ^ set(moved)))[0]
@@ -262,7 +269,7 @@ def _of_parts(paths: Mapping[str, Any], robot: Robot) -> Trajectory:
 
 
 def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
-    """Return the pieces of a trajectory between each two successive ``times``, which increase."""
+    """Return the pieces of a trajectory between successive ``times``. The times must increase."""
     knots = np.union1d(trajectory.times, times)
     knots = knots[(times[0] <= knots) & (knots <= times[-1])]
     controls, loose = _recut(trajectory, knots, max(2, trajectory._controls.shape[1] - 1))
@@ -274,7 +281,7 @@ def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
 
 
 def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Array]:
-    """Return the control points of a trajectory for other knots, and bounds of their errors.
+    """Return the control points of a trajectory for other knots and a degree, and bounds of the errors of the points.
 
     ``knots`` contains all knots of the trajectory in its range. The trajectory is constant before its start and after
     its end.
@@ -347,7 +354,7 @@ class Parts:
         return new
 
     def steps(self, spacing: Array) -> Ints:
-        """Return the number of equal steps of each curve that change joint values by at most ``spacing`` (dof,)."""
+        """Return for each curve a number of equal steps that each change joint values by at most ``spacing`` (dof,)."""
         controls = self.curves.controls
         degree = controls.shape[1] - 1
         with np.errstate(over="ignore"):
@@ -371,7 +378,7 @@ def angle_columns(robot: Robot) -> Ints:
 def _blossom(controls: Array, at: list[Array]) -> Array:
     """Return the blossoms (Farin 2002) of curves (n, degree + 1, dof), as (n, dof).
 
-    ``at`` contains the arguments of the blossoms, one (n,) array for each degree.
+    A blossom of degree d has d arguments, and ``at`` contains them as d arrays (n,).
     """
     rows = controls
     for t in at:

@@ -199,7 +199,10 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
 
 @kernel
 def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
-    """Return the depth. Its code is CLOSED if the nearest face in row k of ``cache`` proves the depth, else OUTSIDE."""
+    """Return the depth of two cores with the code CLOSED if the nearest face in row k of ``cache`` proves the depth.
+
+    Otherwise the code of the result is OUTSIDE.
+    """
     key, n = nearest_face(c, cache, k)
     if key > 0.0:
         w, _, _ = support_pair(c, n)
@@ -213,7 +216,7 @@ def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
 
 @kernel
 def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
-    """Return whether the faces in row k prove that two cores overlap. For a negative margin the result is False."""
+    """Return whether the faces in row k of ``cache`` prove that two cores overlap; False for a negative margin."""
     if not margin >= 0.0:
         return False
     key, _ = nearest_face(c, cache, k)
@@ -224,7 +227,7 @@ def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
 def solve_from_cache(
     c: Cores, max_distance: float, workspace: Workspace, cache: Array, k: int, out: Array, flags: Ints, row: int
 ) -> bool:
-    """Return whether the faces in row k prove the signed distance. If so, write it to ``row`` of the output."""
+    """Return whether the faces in row k of ``cache`` prove the signed distance; then write it to ``row`` of ``out``."""
     if cache[k, 0] > 0.0:
         depth = verified_depth(c, cache, k, workspace.simplex)
         if depth.code == CLOSED:
@@ -244,11 +247,11 @@ def solve_from_cache(
 _POSE_A, _POSE_B = 3, 8  #: columns of a row of pairs with the slots of A and B
 #: reasons for a pair without a row of cached faces: not needed, not solved by the kernels, or an object without a box
 NONE, ASIDE, BOXLESS = -1, -2, -3
-COLLIDED = -1.0  #: first number of the axis of a pair that collided in the last step
+COLLIDED = -1.0  #: first number of the axis of a pair that collided in the last query
 
 
 class PairCache(NamedTuple):
-    """The cached data of each pair from the last step."""
+    """The cached data of each pair from the last query."""
 
     axes: Array2  #: separating axis of each pair, see `quick_collide`
     at: Ints1  #: row of ``faces`` for each pair, or NONE, ASIDE or BOXLESS
@@ -259,10 +262,10 @@ class PairCache(NamedTuple):
 def moves(
     boxes: Array2, links: Ints2, births: Ints1, version: int, before: Array2
 ) -> tuple[float, float, float, float]:
-    """Return the greatest motion, the mean motion of moved boxes and of all boxes, and the mean length of a box.
+    """Return the greatest motion of a box, the mean motions of moved and of all boxes, and the mean side of a box.
 
-    The motion of a box is the greatest change of one of its six coordinates since ``before``. Only boxes of objects
-    that already existed in ``version`` are counted. The mean length is over the three axes of all boxes.
+    The motion of a box is the greatest change of its six coordinates from ``before`` to ``boxes``. Only boxes of
+    objects that already existed in ``version`` are counted. The mean side is the mean over the three axes of all boxes.
     """
     most, total, sides, moved, leaves = 0.0, 0.0, 0.0, 0, 0
     for k in range(before.shape[0]):
@@ -287,7 +290,7 @@ def collide_again(
     """Write the outcome of a collision query with a margin for each pair from start to stop - 1.
 
     Pairs with boxes farther apart than ``within`` are SEPARATED. Pairs that the kernels do not solve are UNSURE. With
-    ``trust``, pairs that collided in the last step are COLLIDING without a test, because the caller computes their
+    ``trust``, pairs that collided in the last query are COLLIDING without a test, because the caller computes their
     distances anyway.
     """
     table, axes, at, faces = pairs.table, cache.axes, cache.at, cache.faces
@@ -366,7 +369,7 @@ class Memory:
         """Update the cache to contain all pairs up to a distance; return whether the query can use it.
 
         The cache is not used before the first motion, because it would make a single query slower. It is not used for
-        fast motions, which would require a search in every step, or for too many pairs.
+        fast motions, which would require a search in every query, or for too many pairs.
         """
         within, objects = max(within, 0.0), query.mine
         objects.settle()
@@ -495,7 +498,7 @@ class Memory:
         return Answers(pairs, numbers, table, out, flags).within(within)
 
     def _assign_rows(self, which: Ints, outcomes: Ints) -> None:
-        """Assign rows of ``faces`` to the pairs ``which`` that EPA may solve, and free the rows of separated pairs."""
+        """Assign rows of cached faces to the pairs ``which`` if EPA may solve them; free those of separated pairs."""
         _, at, faces = self.cache
         at[(at >= 0) & (outcomes == 0)] = NONE
         wanting = which[self._may_be_deep[which] & (at[which] == NONE)]

@@ -72,11 +72,11 @@ _SPARE_BODIES = 8
 
 
 class Objects:
-    """The objects of a scene, see the module's docstring.
+    """The objects of a scene. The slot of an object is its row in every array and its leaf in the tree of boxes.
 
-    These arrays have one row per slot: ``rows`` (pose rows), ``which`` (numbers of shapes), ``bits`` (group and mask),
-    ``starts`` (first integer and first float of the packed shape), ``wild`` (1 for a support mapping of a user), and
-    ``births`` (the version in which the object was added).
+    The arrays are ``rows`` (pose rows), ``which`` (indices of shapes), ``bits`` (group and mask), ``starts`` (indices
+    of the first integer and the first float of the packed shape), ``wild`` (1 for a support mapping of a user), and
+    ``births`` (the version of the scene in which the object was added).
     """
 
     __slots__ = (
@@ -264,10 +264,11 @@ class Objects:
     def side(
         self, fresh: int, ordered: bool, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0
     ) -> Side:
-        """Return the scene in the form of the kernels.
+        """Return the scene in the form that the kernels read.
 
         ``fresh`` is the slot whose box is still to be fitted, or -1. With ``ordered``, the result has the ranks of the
-        names. ``floors`` and ``bits`` replace those of the scene. ``shift`` is the index of the scene's first shape.
+        names. ``floors`` replaces the scene's list of slots of unbounded objects, and ``bits`` replaces its groups and
+        masks. ``shift`` is the index of the scene's first shape among the shapes of two scenes.
         """
         tree, ranks = self.tree, self.ranks if ordered else _NONE
         bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
@@ -414,7 +415,7 @@ def packed(store: ShapeStore) -> Shapes:
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> Array:
-    """Return the pose rows (count, 13) of poses, or of one pose with ``single``. Raise a PoseError for other poses."""
+    """Return the pose rows (count, 13) of poses, or of one pose if ``single``. Raise a PoseError for invalid poses."""
     if poses is None:
         return np.repeat(IDENTITY, count, axis=0)
     what = f"pose of {names[0]!r}" if single else "poses"

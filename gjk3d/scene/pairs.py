@@ -65,9 +65,9 @@ class Shapes(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A scene in the form of the kernels."""
+    """A scene in the form that the kernels read."""
 
-    which: Ints1  #: number of the shape of each slot, without ``shift``
+    which: Ints1  #: index of the shape of each slot, without ``shift``
     rows: Array2  #: pose row of each slot
     bits: Ints2  #: group and mask of each slot
     ranks: Ints1  #: rank of the name of each slot. If it is empty, the slots of a pair are in any order
@@ -75,7 +75,7 @@ class Side(NamedTuple):
     links: Ints2  #: links of the nodes of the tree
     state: Ints1  #: state of the tree
     floors: Ints1  #: slots of unbounded objects
-    shift: int  #: number of the first shape of this scene: 0, except for the second of two scenes
+    shift: int  #: index of the first shape of this scene: 0, except for the second of two scenes
     fresh: int  #: slot with a new pose, whose box is still to be fitted, or -1
 
 
@@ -224,7 +224,10 @@ def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, mar
 
 @inlined
 def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away: float) -> int:
-    """Append a pair of slots; return the new number of pairs. If there are ``ranks``, the lower rank comes first."""
+    """Append a pair of slots; return the new number of pairs. If there are ``ranks``, the lower rank comes first.
+
+    ``away`` is a lower bound of the distance of the pair.
+    """
     if ranks.shape[0] > 0 and ranks[j] < ranks[i]:
         i, j = j, i
     hits.pairs[count, 0], hits.pairs[count, 1], hits.pairs[count, 2] = i, j, outcome
@@ -314,7 +317,8 @@ def near_pairs(
 ) -> int:  # fmt: skip
     """Write the pairs of objects up to a margin apart, as slots, and return their number.
 
-    ``a`` and ``b`` are two scenes, or twice the same scene if the shift of b is 0.
+    ``a`` and ``b`` are two scenes. They are the same scene if ``b.shift`` is 0.
+
     ``how`` is the kind of search. LIST writes the pairs whose boxes are near. TEST writes the pairs that collide and
     the pairs that the kernels do not solve, as UNSURE. FIRST does the same, but ends at the first certain collision and
     returns CERTAIN. If the list is full or the search is long, the result is -2 minus the number of pairs, and a call

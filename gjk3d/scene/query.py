@@ -265,7 +265,7 @@ class Answers:
 
 
 class PairPoses:
-    """The poses of both shapes of n pairs, in place of an (n, 2, 4, 4) array. An index converts pose rows to matrices.
+    """The poses of both shapes of n pairs, in place of an (n, 2, 4, 4) array. Indexing converts pose rows to matrices.
 
     ``rows`` are pose rows, and ``at`` (n, 2) are the indices of the rows of A and B.
     """
@@ -319,7 +319,7 @@ class SceneQuery:
         return packed(self.store), a, b, only, mine.keys
 
     def _next(self, margin: float, how: int, again: bool) -> tuple[int, Hits]:
-        """Start a search, or continue it if ``again``; return the result of `near_pairs` and its list.
+        """Start a search, or continue it if ``again``; return the result of `near_pairs` and its list of pairs.
 
         The list is valid until the next call.
         """
@@ -467,9 +467,9 @@ class SceneQuery:
     ) -> Answers:
         """Return the signed distances of pairs of slots. A distance above ``max_distance`` may be a lower bound.
 
-        ``table`` is the result of `table`, if it is known. With mode UNSIGNED the distance of overlapping pairs with a
-        non-convex body is 0, except on a half-space. If ``max_distance`` is 0 as well, all pairs must be known to
-        touch, and pairs with a non-convex body are not solved.
+        ``table`` is the result of the method `table` for the pairs, if it is known. With mode UNSIGNED the distance of
+        overlapping pairs with a non-convex body is 0, except on a half-space. If ``max_distance`` is 0 as well, all
+        pairs must be known to touch, and pairs with a non-convex body are not solved.
         """
         store, wanted = self.store, Wanted(narrow.SIGNED, max_distance)
         numbers, rows = table or self.table(pairs)
@@ -504,9 +504,9 @@ class SceneQuery:
         return least_possible(self.store.shapes, numbers, self.rows, table[:, _POSES])
 
     def settled(self, answers: Answers, within: float) -> Answers:
-        """Return the results with bits that do not depend on the search radius.
+        """Return the results, which then do not depend on the search radius, not even in their last bits.
 
-        For this, distances of separated non-convex bodies are computed again.
+        For this, the distances of pairs of separated bodies with a non-convex body are computed again.
         """
         mixed = self.by_kind(answers.numbers)[1]
         again = mixed[answers.out[mixed, 1] > 0.0]

@@ -313,7 +313,7 @@ def _answer_left(
 
 
 def _by_shape(objects: Objects, block: Ints) -> list[tuple[int, Ints]]:
-    """Return the number of each shape, and the rows (ray, slot) of ``block`` whose slot has this shape."""
+    """Return the index of each shape with the rows (ray, slot) of ``block`` whose slot has this shape."""
     which = objects.which[block[:, 1]]
     order = np.argsort(which, kind="stable")
     numbers, begins = np.unique(which[order], return_index=True)

@@ -68,8 +68,8 @@ class Scene:
     - another scene: each object of this scene with each object of the other scene.
     - the name of an object: this object with each other object.
 
-    Pairs are returned in the order of their names, or by `closest` the nearest first. The order of `add` changes
-    neither this order nor a bit of a result.
+    Results are sorted by the names of the pairs. Only `closest` returns the nearest pair first. The order in which
+    objects were added changes neither the order of the pairs nor any bit of a result.
 
     Two objects form a pair if the mask of each contains the group of the other, and if `allow` does not exclude them.
     Two unbounded objects (half-spaces, planes and height fields without a bottom) are never a pair. Objects may share a
@@ -83,8 +83,9 @@ class Scene:
         query: the pairs with near boxes, separating axes, and the faces that prove a depth. For small motions this
         cache halves the time. `closest` with ``k`` uses it if at least k pairs overlap. `collides` does not use it.
         The pairs are the same with and without the cache, and their distances agree within their bounds. If two results
-        are equally good, either may be returned. The cache is not used in the first query, without a motion, and for
-        motions larger than about a twentieth of the size of the objects. Copies start without a cache.
+        are equally good, either may be returned. Queries do not use the cache before the first motion, if there are
+        too many near pairs, or if objects move by more than about a twentieth of their size between queries. The cache
+        of a copy is empty at first.
 
     Examples
     --------
@@ -537,7 +538,8 @@ class Scene:
         Returns
         -------
         SceneHit
-            A `RayHit` with the ``name`` of the object. It is the first by name if objects are at equal distances.
+            A `RayHit` with the ``name`` of the object. Of objects at equal distances, the one with the first name in
+            sorted order is hit.
 
         Examples
         --------
@@ -556,7 +558,8 @@ class Scene:
         starts, many, units, more = check_rays(origins, directions, max_distance)
         if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
             raise ShapeError(
-                f"raycast: origins has {len(starts)} rows and directions has {len(units)} rows, expected equal numbers"
+                f"raycast: origins has {len(starts)} rows and directions has {len(units)} rows, expected equal "
+                "numbers, or one row"
             )
         starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
         with self._lock:
@@ -597,7 +600,10 @@ class Scene:
         return memory if memory.follow(query, within) else None
 
     def _nearest(self, query: SceneQuery, most: int | None, within: float) -> Answers:
-        """Return the ``most`` nearest pairs up to a distance, from the cache if it certainly contains all of them."""
+        """Return the ``most`` nearest pairs up to a distance, or all pairs up to this distance if ``most`` is None.
+
+        The pairs are read from the cache if it certainly contains all of them.
+        """
         memory = self._remembered(query, within if most is None else 0.0)
         if memory is not None:  # all pairs that are not cached are farther apart than ``within``, or 0 with ``most``
             # with ``most``, pairs with non-convex bodies are solved by `nearest_cached`, the nearest first

@@ -114,14 +114,18 @@ def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
 
 
 def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
-    """Return a square slab near ``center``. Its top is in the given plane. Its thickness is ``thick * half``."""
+    """Return a square slab of width ``2 * half`` and thickness ``thick * half``.
+
+    Its top is in the plane through ``point`` with the unit normal ``normal``. The middle of the top is ``center``,
+    projected onto this plane.
+    """
     axes = np.array([*across(normal), normal])
     top = center + float(normal @ (point - center)) * normal
     return Solid(top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES)
 
 
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
-    """Return the triangles of a round bar between two points, or of k bars between (k, 3) points."""
+    """Return the triangles of a round bar between two points, or of k bars between k pairs of points."""
     return turned(measure.cylinder(1.0, 1.0, resolution), start, end, radius)
 
 
@@ -136,7 +140,7 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
 
 
 def box_lines(corners: Array) -> Array:
-    """Return the edges of n boxes as segments, (12 n, 2, 3). The order of the corners is that of `CORNERS`."""
+    """Return the 12 edges of each of n boxes as segments, (12 n, 2, 3). The corners are in the order of `CORNERS`."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
 
@@ -152,7 +156,7 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
 def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
     """Return a solid of revolution between two points, or a solid between each of k pairs of points.
 
-    ``surface`` is the solid with height 1 and radius 1.
+    ``surface`` is the same solid with height 1 and radius 1 around the z axis.
     """
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
@@ -194,7 +198,7 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     """Return a mesh split into smooth patches, each with separate normals.
 
     The mesh consists of ``copies`` bodies with equal faces, one after another. The sharp edges of the largest body are
-    used for all of them.
+    used for all bodies.
     """
     every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
     sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)
@@ -352,7 +356,7 @@ class Drawing:
             self.key(key, color)
 
     def marks(self, solids: Any, color: str, **more: Any) -> None:
-        """Add markers, each a pair of vertices and faces. Markers are drawn over all bodies unless ``look=PART``."""
+        """Add markers, each a pair of vertices and faces. They are drawn over all bodies, except with ``look=PART``."""
         for vertices, faces in solids:
             self.body(vertices, faces, color, **{"look": MARK, **more})
 
@@ -363,7 +367,7 @@ class Drawing:
             self.marks([ball(points, radius, resolution)], color, copies=copies, **more)
 
     def rods(self, starts: Any, ends: Any, radius: float, color: str, resolution: int = 32, **more: Any) -> None:
-        """Add round bars as markers, from (k, 3) points to (k, 3) points. Bars of length 0 are left out."""
+        """Add round bars between k pairs of points, (k, 3) each, as markers. Bars of length 0 are left out."""
         starts, ends = np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3))
         long = (starts != ends).any(axis=1)
         if long.any():
@@ -382,7 +386,10 @@ class Drawing:
         self, a: Any, b: Any, size: float, colors: Sequence[str], bar: str | None = INK,
         names: Sequence[str] = ("point_a", "point_b", "gap"), **more: Any,
     ) -> None:  # fmt: skip
-        """Add markers at two points, in darker shades of two colours, and a bar between them."""
+        """Add balls at two points, in darker shades of ``colors``, and a bar of the colour ``bar`` between them.
+
+        ``size`` determines the radii. ``names`` has the names of both balls and of the bar.
+        """
         gap = float(np.linalg.norm(b - a))
         if bar is not None:
             self.rods(a, b, 0.005 * size, bar, name=names[2], **more)
@@ -408,7 +415,7 @@ class Drawing:
             self.keys.append((text, color))
 
     def take(self, drawing: Drawing) -> None:
-        """Add the content of another drawing except for its view."""
+        """Add the items, captions, labels and legend of another drawing, and its up direction if there is none yet."""
         self.items += drawing.items
         self.words += drawing.words
         self.labels += drawing.labels
@@ -417,7 +424,10 @@ class Drawing:
             self.key(text, color)
 
     def join(self, drawing: Drawing) -> None:
-        """Add another drawing to the panel. The camera shows both. A second pair is renamed from A and B to C and D."""
+        """Add another drawing to the panel. The bodies A and B of a second pair are renamed to C and D.
+
+        The camera shows both drawings, unless the caller has chosen its focus.
+        """
         if self.items:
             for each in (self, drawing):
                 if not each.keys and each.words and each.items:
@@ -443,12 +453,12 @@ class Drawing:
 
     @property
     def framed(self) -> Array:
-        """Points that the camera has to show."""
+        """The points that the camera has to show."""
         return np.concatenate([np.zeros((0, 3)), *(item.vertices for item in self.items if item.framed)])
 
     @property
     def ball(self) -> tuple[Array, float]:
-        """Centre and radius of the ball that the camera shows."""
+        """The centre and the radius of the ball that the camera shows."""
         return self.focus or ball_of(self.framed)
 
 
@@ -556,7 +566,7 @@ def direction(value: Any, what: str) -> Array:
 
 
 def upright(up: Array) -> Array:
-    """Return the rotation, (3, 3), that turns the axes of a world with z up to those of a world with ``up`` up."""
+    """Return the rotation, (3, 3), that turns a view with z up to one with y up. It is the identity if ``up`` is z."""
     if up[2] > 0.5:
         return np.eye(3)
     return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y is up, as in glTF, and z to the camera
@@ -594,7 +604,10 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
 
 
 def ready(items: list[Item], center: Array, size: float) -> list[Item]:
-    """Return the items, with points, segments and half-spaces replaced by solids. Their size fits the shown ball."""
+    """Return the items, with points, segments and half-spaces replaced by solids.
+
+    The sizes of these solids fit the ball that the camera shows, with the given centre and the radius ``size``.
+    """
     out = []
     for item in items:
         if item.look in (BODY, MODEL) and not len(item.faces):

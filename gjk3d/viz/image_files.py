@@ -1,7 +1,8 @@
 """Image files: the check that pictures can be drawn, and the writing of pixels, vector graphics and films.
 
 Rendering is checked in a child process, because a missing OpenGL library kills the interpreter. SVG and PDF contain the
-rendered picture, and its captions as text. GL2PS, VTK's writer of these formats, sometimes ended the process.
+rendered picture, and its captions as text. VTK's own writer of these formats, GL2PS, is not used, because it
+sometimes ended the process.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def has_display() -> bool:
 
 @functools.cache
 def _probed() -> str | None:
-    """Return the first kind of window that draws, or None."""
+    """Return VTK's name of the first kind of window that can draw in a child process, or None."""
     if os.environ.get(_VARIABLE) or not sys.platform.startswith("linux"):
         wishes = [os.environ.get(_VARIABLE)]
     elif os.environ.get("DISPLAY"):
@@ -217,7 +218,7 @@ class Words(NamedTuple):
 
 @contextmanager
 def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
-    """Hide the texts that SVG and PDF can store as text until the context ends, and yield these texts."""
+    """Yield the texts that SVG and PDF can store as text. They are hidden in the plotter until the context ends."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     actors = [
@@ -251,7 +252,7 @@ def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], 
 
 
 def _is_plain(actor: Any) -> bool:
-    """Return whether a text looks the same in SVG and PDF: it is not rotated, not framed and not a formula."""
+    """Return whether SVG and PDF can show a text as VTK does: it is not rotated, not framed and not a formula."""
     from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
     style, renderer = actor.GetTextProperty(), vtkTextRenderer.GetInstance()
@@ -293,7 +294,10 @@ def _words(renderer: Any, actor: Any, halo: Any, window: tuple[int, int]) -> Wor
 
 
 def _has_letters(style: Any, row: str, rim: float) -> bool:
-    """Return whether VTK's font has all letters of a row. VTK draws a missing letter at most one pixel wide."""
+    """Return whether VTK's font has all letters of a row. ``rim`` is the margin around the row in pixels.
+
+    VTK draws a missing letter at most one pixel wide.
+    """
     edges = [extent(style, letter) for letter in set(row) if not letter.isascii()]
     return all(right - left > 2.0 * rim + 1.0 for left, right, _, _ in edges)
 

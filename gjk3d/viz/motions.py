@@ -2,7 +2,8 @@
 
 The motion of a robot along a path, or of any body, is shown as a picture with ghosts (faint bodies at earlier poses),
 as an animation, or as a page that plays it. A `Play` has the moving bodies, and the captions and markers of each
-moment. The page of a safety report has its tables, and the robot's cell in 3D at the least distance of each row.
+moment. The page of a safety report has the tables of the report. It shows the robot and its surroundings in 3D at the
+least distance of each row.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def motion(
     background: str | None = None,
     **options: Any,
 ) -> pyvista.Plotter | Path | None:
-    """Show a path of a robot up to its end or its first collision, a motion, or a motion up to its impact.
+    """Show the path of a robot up to its first collision, the motion of a body, or two bodies up to their impact.
 
     Progress is printed on stderr if the drawing takes longer than two seconds.
 
@@ -129,14 +130,14 @@ def motion(
         Whether a path is proven between samples too, as in `Checker.path_free` and `Checker.trajectory_free`. The path
         is checked before it is drawn.
     resolution : float, or (dof,) float
-        Greatest change of a joint value between samples, as in these methods.
+        Greatest change of a joint value between samples, as in `Checker.path_free`.
     frames : int
         Number of pictures of an animation, at least 2.
     fps : float
         Pictures per second.
     link : str or int, optional
-        The link whose origin draws the tip path. The default is the link at the end of the longest chain of moving
-        joints.
+        The path of the origin of this link is drawn as a line. The default is the link at the end of the longest chain
+        of moving joints.
     off_screen, view, up, background
         As in `show`.
     title : str, optional
@@ -204,7 +205,7 @@ def motion(
         subject = travel(checker, path_frames(checker, path, moving, certify, resolution, frames), traced)
     elif path is not None or moving is not None:
         cure = "Pass the file as target=" if isinstance(path, (str, os.PathLike)) else "Pass the body as of="
-        raise TypeError(f"path is the path of a robot and needs a Checker, but {kind_of(checker)} is given. {cure}")
+        raise TypeError(f"path= and moving= need a Checker, but {kind_of(checker)} is given. {cure}")
     inline = file is None and off_screen is None and picture.is_open()
     play = play_of(subject, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
     play = play and _with_look(play, look)
@@ -234,7 +235,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Play:
-    """The content of an animation."""
+    """The content of an animation: its bodies, the captions and markers of each picture, and the legend."""
 
     title: str
     verdict: str
@@ -269,7 +270,8 @@ def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int
 def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> list[Mover]:
     """Return the bodies of an animation: the links of a robot, the attached objects and the obstacles.
 
-    ``poses`` are those of the links, (frames, links, 4, 4), and ``moved`` those of moving obstacles, (frames, 4, 4).
+    ``poses`` holds the poses of the links, (frames, links, 4, 4). ``moved`` maps the name of each moving obstacle to
+    its poses, (frames, 4, 4).
     """
     parts = robots.parts_of(checker, Style())
     things = Drawing()
@@ -286,7 +288,7 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
 
 
 def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
-    """Return the legend of the bodies from `movers_of` as texts and colours. ``hit`` is the text for marked bodies.
+    """Return the legend of the bodies from `movers_of` as texts and colours. ``hit`` is the text for vermilion bodies.
 
     Moving obstacles beyond the number of colours in the palette are left out.
     """
@@ -445,8 +447,8 @@ def write_page(
     """Write an animation as one self-contained page, which plays it in 3D, and return the path of the page.
 
     The page does not use the network. With ``#12`` in its address, the page shows picture 12, counted from 0, and does
-    not play. ``aside`` is HTML next to the picture. It may have links such as ``#12``. ``more`` are further styles and
-    scripts. ``moment`` names a position of the slider.
+    not play. ``aside`` is HTML next to the picture. It may have links such as ``#12``. ``more`` are the names of
+    further style and script files. ``moment`` is the word for a position of the slider, such as "row".
     """
     scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
     note = "" if moment == "moment" else f" <span>one {moment} after another</span>"
@@ -457,7 +459,10 @@ def write_page(
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:
-    """Return the data of all items. Positions are float32, so they are relative to the middle and size of the scene."""
+    """Return an animation as data for a page.
+
+    Positions are relative to the middle and size of the scene, since they are stored as float32.
+    """
     center, size = play.whole.ball
     items = []
     for mover in play.movers:

@@ -179,7 +179,8 @@ def write_viewer(
 ) -> Path:  # fmt: skip
     """Write the page of an interactive picture with captions above and legend and tools below, and return its path.
 
-    ``keys``, ``tools`` and ``aside`` are HTML. ``more`` are further styles and scripts.
+    ``words`` are the captions. ``keys`` (the legend), ``tools`` and ``aside`` are HTML. ``more`` are the names of
+    further style and script files.
     """
     lines = [f"<p>{html.escape(line)}</p>" for line in words or ()]
     over = "" if words is None else f'<h1>{html.escape(title)}</h1>{"".join(lines)}<p id="state"></p>'
@@ -188,11 +189,11 @@ def write_viewer(
 
 
 def _moved(result: Distance, share: float) -> Distance:
-    """Return the result after B moved along the normal by ``share`` of the translation to touch or to separate.
+    """Return the result after B moved along the normal by a fraction ``share`` of the signed distance.
 
-    The distance and its bounds change by the length of the move, since no translation changes a distance by more than
-    its length. The witness points move with the bodies. If the bounds are wide, the bodies may be separated before the
-    end, so the distance is queried again.
+    With tight bounds, the bodies touch at ``share`` 1. The distance and its bounds change by the length of the move.
+    The nearest points move with the bodies. If the bounds are wide, the bodies may be separated before the end, so the
+    distance is queried again.
     """
     by = -share * float(result.distance)
     if share == 0.0:
@@ -336,7 +337,7 @@ def write_drawing(drawing: Drawing, path: Path, facts: Mapping[str, str] | None 
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
-    """Return the data of all items. Positions are float32, so they are relative to the middle and size of the drawing.
+    """Return a drawing as data for a page. Positions are float32, relative to the middle and size of the drawing.
 
     If items are left out, a text about them is added to ``words``.
     """

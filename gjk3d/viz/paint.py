@@ -100,7 +100,10 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = Non
 
 
 def add_halos(plotter: pyvista.Plotter, free: list[bool]) -> None:
-    """Add halos to the captions and to the legend. ``free`` states for each of the two whether no body is behind it."""
+    """Add halos to captions and legend where a body is behind them.
+
+    ``free`` holds whether no body is behind the captions, and whether none is behind the legend.
+    """
     over = tuple(prefix for is_free, prefix in zip(free, ("gjk3d line ", "gjk3d key "), strict=True) if not is_free)
     for name, actor in [(name, actor) for name, actor in plotter.renderer.actors.items() if name.startswith(over)]:
         _add_halo(plotter, actor, name)
@@ -225,7 +228,7 @@ def _broken(text: str, font: Any, room: float) -> tuple[str, float]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text without dollars and bars, which mark formulas and columns in VTK."""
+    """Return a text with escaped dollars and replaced bars, which VTK would read as formulas and columns."""
     return text.replace("$", r"\$").replace("|", "\u00a6")  # VTK's font does not have another bar
 
 
@@ -249,7 +252,7 @@ def extent(font: Any, words: str) -> list[int]:
 
 
 def _chip(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:
-    """Return a coloured rectangle for the legend; position and size are in fractions of the panel."""
+    """Return a coloured rectangle for the legend. Position and size are in fractions of the panel."""
     import pyvista
     from vtkmodules.vtkRenderingCore import vtkActor2D, vtkCoordinate, vtkPolyDataMapper2D
 
@@ -361,7 +364,7 @@ def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
 
 
 def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
-    """Make the keys n and p of the window show the next and the previous drawing, if the drawing has `Steps`."""
+    """Make the keys n and p show the next and the previous drawing, if the drawing is one of several (`Steps`)."""
     steps = drawing.steps
     if steps is None or steps.total < 2:
         return
@@ -451,7 +454,8 @@ def _parted(points: Array, box: Box) -> bool:
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
     """Add items and return them with their actors: opaque items, then transparent items, then markers.
 
-    Transparent items are sorted by their distance from ``eye``, the farthest first, or not at all if it is None.
+    Transparent items are sorted by their distance from ``eye``, the farthest first. If ``eye`` is None, they are not
+    sorted.
     """
     # the order of transparent items that VTK computes since 9.4 would put them over markers
     if hasattr(plotter.renderer, "SetUseOIT"):
@@ -579,7 +583,7 @@ class Posed:
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:
-        """Return a drawing with captions and without items. Its ball contains all bodies."""
+        """Return a drawing with captions and without items, for `set`. Its focus is a ball around all bodies."""
         return Drawing(words=list(words), focus=self._ball)
 
     def set(

@@ -187,7 +187,7 @@ def _png(image: Any) -> str:
 def _html(words: str, still: Any, packed: Packed | None) -> str:
     """Return the HTML of a figure: the frame of the page over the still picture, or the still picture with a note.
 
-    Without a still picture the frame is alone.
+    Without a still picture, the HTML contains only the frame.
     """
     picture, height, width = "", "height:600px;", WIDTHS[0]
     if still is not None:
@@ -270,7 +270,7 @@ def show(
         and, after a click, the interactive page. Otherwise a window opens. Without a display the picture is saved as
         ``path``, or as gjk3d.png, gjk3d-2.png and so on in the current folder, and stderr names the file.
     title : str, optional
-        Title above the caption, which may have several lines.
+        Title above the caption. The title may have several lines.
     names : str or sequence of str, optional
         Names of the bodies. By default they are the kinds of shape.
     view : (3,) float or str, optional

@@ -335,7 +335,7 @@ def sliders(
     Raises
     ------
     RobotError
-        A joint does not exist, or there are too many.
+        A joint does not exist, or there are too many joints.
     RenderingUnavailableError
         No OpenGL library works. The message names the packages to install.
 

@@ -622,7 +622,7 @@ def test_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
         gk.load(path)
     monkeypatch.undo()
     monkeypatch.setattr(load.readers, "SMALL", 1 << 20)
-    with pytest.raises(ParseError, match=r"\d+ bytes.*\b1048576\b.*\b100\b"):
+    with pytest.raises(ParseError, match=r"unpacks from \d+ to \d+ bytes, expected at most \d+ bytes"):
         gk.load(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("3D/3dmodel.model", TEXT)

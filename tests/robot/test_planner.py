@@ -291,7 +291,7 @@ def test_edges_against_support_function_shapes():
         (lambda c: c.plan([-0.8, 0.0], [0.8, 0.0], seconds=0.0), "seconds is 0.0"),
         (lambda c: c.plan([-0.8, 0.0], [0.8, 0.0], range=-1.0), "range is -1.0"),
         (lambda c: c.prove([0.0, 0.0]), r"path has shape \(2,\)"),
-        (lambda c: c.edges_free([[0.0, 0.0]] * 2, [[0.0, 0.0]] * 3), "q0 has 2 rows and q1 3"),
+        (lambda c: c.edges_free([[0.0, 0.0]] * 2, [[0.0, 0.0]] * 3), "q0 has 2 rows and q1 has 3"),
         (lambda c: c.edges_free([0.0, 0.0], [0.0, np.inf]), "q1"),
     ],
 )

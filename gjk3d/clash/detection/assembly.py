@@ -141,15 +141,16 @@ class Assembly:
             The unit of files that state no unit, such as STL, for example "mm", "cm", "m" or "in". If every file states
             a unit, this argument replaces it. GLB is always in m, and STEP states the unit of the drawing.
         bodies : bool
-            Whether each solid of a part with several solids becomes a part, with its number as the last step of its
-            name, for example "frame/2". A cavity belongs to the solid around it. By default, a note names the parts of
-            STEP files with several solids.
+            Whether each solid of a part with several solids becomes a part. The name of the new part ends with the
+            number of the solid, for example "frame/2". A cavity belongs to the solid around it. By default, a note
+            names the parts of STEP files with several solids.
 
         Returns
         -------
         Assembly
-            A part is named by its path in the tree of its file. The name of the file is the first step if there are
-            several files. A file or part that cannot be read is a part without a mesh and with a reason.
+            A part is named by its path in the tree of its file, for example "frame/door/bolt". If there are several
+            files, the path starts with the name of the file. A file or part that cannot be read becomes a part
+            without a mesh, whose attribute ``reason`` states the error.
 
         Raises
         ------
@@ -193,7 +194,7 @@ def upward(model: Assembly | Report, up: str = "") -> Vector:
 
 
 def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[str]]:
-    """Convert the parts of all files to one unit. Return this unit and notes. ``stated`` is the unit of the user."""
+    """Convert the parts of all files to one unit. Return this unit and notes. ``stated`` is the unit the user set."""
     read = [file for file in files if any(part.shape for part in file.parts)]
     target, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(stated))
     for file, factor in zip(read, factors, strict=True):
@@ -341,7 +342,10 @@ class File:
         ]
 
     def _drawn(self, parts: list[AssemblyPart], unit: str) -> list[AssemblyPart]:
-        """Convert the parts from the unit of the reader to ``unit``, the unit of the drawing."""
+        """Return the parts converted to ``unit``, the unit of the drawing.
+
+        Before, they are in the unit of the library that read the file.
+        """
         factor = conversion(str(self.unit), unit)
         assert factor is not None
         self.unit, scaled = unit, Scaled(unit)
@@ -385,7 +389,7 @@ def _several(parts: list[AssemblyPart]) -> list[str]:
 
 
 class _Spacing:
-    """The spacings of the vertices of parts, due to the rounding of the coordinates and of the matrices in a file."""
+    """The rounding steps of vertices of parts. They follow from the rounded coordinates and matrices in a file."""
 
     def __init__(self, graph: Any) -> None:
         edges = {child: data["matrix"] for (_, child), data in graph.transforms.edge_data.items() if "matrix" in data}
@@ -394,7 +398,10 @@ class _Spacing:
         self._points: dict[int, tuple[float, float]] = {}
 
     def of(self, key: str, pieces: list[tuple[Any, Any]]) -> float:
-        """Return the spacing of the vertices of the part at node ``key`` in the frame of the assembly."""
+        """Return the rounding step of the vertices of a part in the frame of the assembly.
+
+        ``key`` is the node of the part in the tree of the file. ``pieces`` are its geometries with their matrices.
+        """
         spacing, reach = self._of_points(pieces[0][0])
         for geometry, _ in pieces[1:]:
             spacing, reach = map(max, (spacing, reach), self._of_points(geometry))
@@ -415,9 +422,9 @@ class _Spacing:
 
 
 def _placing(matrices: Array) -> list[tuple[float, ...]]:
-    """Return four numbers for each affine matrix: the stretch, the largest translation, and two float spacings.
+    """Return four numbers for each affine matrix: the stretch, the largest translation, and two rounding steps.
 
-    The spacings are those of the numbers in the linear part and in the translation.
+    The first rounding step is that of the linear part, and the second is that of the translation.
     """
     axes, shifts = matrices[:, :3, :3], matrices[:, :3, 3]
     table = np.column_stack(
@@ -477,7 +484,10 @@ def unread(paths: Sequence[_Path]) -> list[str]:
 
 
 def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
-    """Return the paths below a folder with one of the suffixes, without hidden files. Broken links are included."""
+    """Return the paths below a folder that have a suffix in ``endings``.
+
+    Hidden files are left out, and broken links are included.
+    """
     return [
         file
         for file in folder.rglob("*")

@@ -91,8 +91,8 @@ class Clash:
     Attributes
     ----------
     id : str
-        The identifier of the finding. It is equal in all runs while the two parts have the same names (in IFC the same
-        GlobalIds) and the finding has the same kind.
+        The identifier of the finding. It is equal in all runs in which the kind and the names of the two parts are
+        equal. For parts of IFC files, the GlobalIds count instead of the names.
     kind : {"hard", "touch", "clearance", "contained", "duplicate", "unchecked"}
         The kind of the finding. "hard" is an overlap deeper than the tolerance, "touch" an overlap or gap up to the
         tolerance, and "clearance" a gap below clearance - tolerance. "contained" is a part inside the other without a
@@ -277,7 +277,7 @@ _FIELDS |= {"id": None, "kind": KINDS[0], "severity": 0, "status": "new"}
 
 
 class Names(NamedTuple):
-    """The names of parts by number. The last name is empty and means a missing part."""
+    """The names of parts by index. The last name is empty and means a missing part."""
 
     names: Objects
     idents: Objects  #: the text of each part that is hashed for ids

@@ -255,7 +255,10 @@ def same_surface(pair: BodyPair, limit: Limit) -> bool:
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
-    """Return whether the overlap is as large as each part, up to a layer as thick as ``limit`` on the surface."""
+    """Return whether the overlap is as large as each part, up to a layer as thick as ``limit`` on the surface.
+
+    ``volume`` is the volume of the overlap. If it is None, the result is False.
+    """
     return volume is not None and all(
         limit.holds(abs(abs(mesh.volume) - volume) / area(mesh.vertices, mesh.faces)) for mesh in (a, b)
     )
@@ -293,7 +296,7 @@ class Decider:
         self._solids = solids
 
     def solid(self, mesh: Mesh) -> Any:
-        """Return the manifold3d solid of a mesh, or None."""
+        """Return the manifold3d solid of a mesh, or None if the mesh does not bound a solid."""
         if id(mesh) not in self._solids:
             self._solids[id(mesh)] = solid(mesh)
         return self._solids[id(mesh)]
@@ -446,9 +449,9 @@ class Decider:
     def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Clash:
         """Return a finding with bounds of the depth from `gjk3d.signed_distance`.
 
-        ``least`` is another lower bound of the depth, from a point of the intersection. It may be the larger one,
-        because points of the intersection can be deeper in both parts than vertices. ``place`` is this point, or None
-        if the intersection is unknown.
+        ``least`` is another lower bound of the depth, and ``place`` is the point of the intersection that gives it, or
+        None. The larger lower bound is used. ``least`` may be larger, because points of the intersection can be deeper
+        in both parts than vertices.
         """
         deep = depth(pair.trees)
         least = max(least, deep.least)
@@ -509,7 +512,7 @@ _LOT = 64  #: the largest number of pairs in a task of a cluster
 
 
 class Query(NamedTuple):
-    """A pair of shapes by number, the pose row of the second shape in the frame of the first, and the limits."""
+    """The indices of two shapes, the pose row of the second shape in the frame of the first, and the limits."""
 
     a: int
     b: int
@@ -575,9 +578,9 @@ class Decisions:
         ]
 
     def run_here(self, query_of: QueryOf, count: int, workers: int, threads: Aside) -> Iterator[Decision | None]:
-        """Yield the result of `lot` for ``count`` queries in order, computed by threads of this process.
+        """Yield the decision of each of ``count`` queries in order, computed by threads of this process.
 
-        Pairs are decided in batches, so the memory does not grow with their number.
+        Distant pairs give None, as in `lot`. Pairs are decided in batches, so the memory does not grow with ``count``.
         """
         for start, stop in _lots(count, _MOST):
             queries = [query_of(k) for k in range(start, stop)]
@@ -592,7 +595,10 @@ class Decisions:
 
     @classmethod
     def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decision | None]:
-        """Yield the result of `lot` for ``count`` queries in order, computed by a cluster."""
+        """Yield the decision of each of ``count`` queries in order, computed by a cluster.
+
+        Distant pairs give None, as in `lot`.
+        """
         lots = (Pickled([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, decided in cluster.map(cls.lot, lots):
             yield from decided

@@ -102,7 +102,7 @@ class Rule:
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return a function of a part name that returns whether ``pattern`` matches the whole name or its last step."""
+    """Return a function that returns whether ``pattern`` matches a part name, or the text after its last ``/``."""
     test = re.compile(fnmatch.translate(pattern)).match
     return lambda name: test(name) is not None or test(name.rpartition("/")[2]) is not None
 
@@ -118,7 +118,7 @@ def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
     selected = [fits(name) for name in names]
     if not any(selected):
         hint = nearest(pattern.strip("*"), (name.rpartition("/")[2] for name in names), 0.5)
-        hint = hint or " A pattern must match a whole name or its last step."
+        hint = hint or " A pattern must match a whole name or the text after its last /."
         raise ParseError(f"{what}{pattern!r} does not match any of the {len(names)} parts.{hint}")
     return selected
 
@@ -201,7 +201,7 @@ def _rule(row: Any, where: str) -> Rule:
 
 
 class RuleBook:
-    """Rules with the number of findings that each rule ignored. ``names`` are the names of the parts by number."""
+    """Rules with the number of findings that each rule ignored. ``names`` are the names of the parts by index."""
 
     def __init__(self, rules: Sequence[Rule], names: Iterable[str]) -> None:
         self.rules = rules
@@ -252,8 +252,9 @@ def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
     """Return the name of the group of each finding. ``sizes`` are the sizes of the parts by name.
 
     Two findings are in one group if their kinds are in one class, they share a part, and the distance of their points
-    is at most the reach of one of the two findings. The reach of a finding is the size of its smaller part. A group has
-    the name of the part that is in most of its findings.
+    is at most the reach of one of the two findings. The kinds "hard", "contained" and "duplicate" are one class, and
+    each other kind is its own class. The reach of a finding is the size of its smaller part. A group has the name of
+    the part that is in most of its findings.
     """
     if not len(clashes):
         return []
@@ -279,8 +280,8 @@ def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
     """Return pairs of findings that belong to one group, (k, 2).
 
     Each finding is compared with a few of the nearest findings, which is enough to connect chains of findings.
-    ``parts`` (n, 2) and ``points`` (n, 3) are the parts and the point of each finding, ``kinds`` (n,) the class of its
-    kind, and ``reach`` (n,) its reach as in `grouped`.
+    ``parts`` (n, 2) and ``points`` (n, 3) are the parts and the point of each finding. ``kinds`` (n,) has the class of
+    its kind, and ``reach`` (n,) its reach. `grouped` explains both.
     """
     finding = np.concatenate([np.arange(len(parts)), np.flatnonzero(parts[:, 0] != parts[:, 1])])
     part = np.concatenate([parts[:, 0], parts[parts[:, 0] != parts[:, 1], 1]])
@@ -309,7 +310,8 @@ def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
 def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
     """Return the part that names each group: the part in most findings, or the smallest one of several such parts.
 
-    ``parts`` (n, 2) and ``group`` (n,) are the parts and the group of each finding, and ``size`` the size of each part.
+    ``parts`` (n, 2) and ``group`` (n,) are the parts and the group of each finding. ``size`` is the size of each part,
+    and ``places`` is the rank of its name, which decides between parts of equal size.
     """
     distinct = parts[:, 0] != parts[:, 1]
     part, where = np.concatenate([parts[:, 0], parts[distinct, 1]]), np.concatenate([group, group[distinct]])

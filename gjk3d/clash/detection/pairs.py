@@ -73,7 +73,8 @@ def doubted_limits(
 def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | None) -> list[str]:
     """Return at most one note, on a motion that moves a part far away from the assembly.
 
-    ``bounds`` (n, 2, 3) are the boxes of the parts in their drawn poses, and ``swept`` (n, 2, 3) those of their paths.
+    ``bounds`` (n, 2, 3) are the boxes of the parts in the poses of the model files. ``swept`` (n, 2, 3) are boxes that
+    contain the parts during the whole motion.
     """
     if not len(bounds):
         return []
@@ -110,8 +111,8 @@ class Alike(NamedTuple):
     """Groups of pairs that share a decision.
 
     ``group`` has the index of the group of each pair. Only one pair of each group is computed. ``first`` has the index
-    of this pair, and ``rows`` its pose row of B in the frame of A. ``slack`` has for each pair an upper bound of the
-    distance of its points from the same points of the computed pair.
+    of this pair, and ``rows`` the pose row of its part B in the frame of its part A. ``slack`` has for each pair an
+    upper bound of the distance of its points from the same points of the computed pair.
     """
 
     group: Ints
@@ -128,7 +129,7 @@ class Alike(NamedTuple):
 def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks: Array, steps: Array) -> Alike:
     """Return the groups of pairs of equal shapes at equal relative poses.
 
-    ``pairs`` (n, 2) are numbers of parts. ``which`` (k,) has the index of the shape of each part, ``rows`` (k, 13) its
+    ``pairs`` (n, 2) are indices of parts. ``which`` (k,) has the index of the shape of each part, ``rows`` (k, 13) its
     pose row and ``slacks`` (k,) the error of its vertices. ``steps`` (n,) has the largest difference of poses that
     count as equal, for each pair.
     """
@@ -147,7 +148,7 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
 
 
 def _away(a: Array, b: Array, reach: Array) -> Array:
-    """Return for each shape an upper bound of the distance between the positions of a point at the poses a and b.
+    """Return for each shape an upper bound of the distance that its points move between the poses a and b.
 
     ``a`` and ``b`` (n, 12) are pose rows, and ``reach`` (n,) is the largest absolute coordinate of each shape.
     """
@@ -184,7 +185,10 @@ def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
 
 
 def _distinct(key: Array) -> tuple[Ints, Ints]:
-    """Return the first index of each distinct row, ascending, and for each row the number of the equal distinct row."""
+    """Return the first index of each distinct row, ascending, and for each row the distinct row that equals it.
+
+    The second result has indices in the first result.
+    """
     bits: Any = np.ascontiguousarray(key + 0.0, dtype=np.float64).view(np.uint64)
     odd = np.random.default_rng(1).integers(0, 2**63, key.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = bits ^ (bits >> np.uint64(29))
@@ -217,8 +221,8 @@ class Twins:
     def decided(self, group: int, decided: Decision, again: Callable[[int], Decision]) -> None:
         """Apply the decision ``decided`` of the first pair of a group to all pairs of the group.
 
-        ``again`` decides a pair by its number. It is called for a pair whose tolerance is outside of the range of the
-        decision.
+        ``again`` decides the pair with a given index. It is called for a pair whose tolerance is outside of the range
+        of the decision.
         """
         left = self.members[group]
         while True:

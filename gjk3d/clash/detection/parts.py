@@ -40,7 +40,7 @@ class AssemblyPart:
     Attributes
     ----------
     name : str
-        The unique name, which is the path of the part in the tree of its file with ``/`` between the steps.
+        The unique name. For a file with a tree of nodes, it is the path from the root to the part, such as "a/b/c".
     file : str
         The path of the file.
     shape : Mesh or None
@@ -56,10 +56,11 @@ class AssemblyPart:
         The largest distance of the triangles from the curved faces that they approximate, if the reader knows it
         (STEP).
     spacing : float
-        The spacing of the vertices in the file after rounding to float32 or to decimal text.
+        The rounding of the coordinates in the file: the distance between two neighbouring numbers that the file can
+        store, as float32 or as decimal text.
     path : tuple of str
-        The nodes, products or spaces from the root of the file to the part itself. They are the steps of the name. In a
-        file without a tree, the path has only the name.
+        The names of the nodes, products or spaces from the root of the file to the part itself. In a file without a
+        tree, the path has only the name of the part.
     colour : (3,) float or None
         The colour in the file (GLB, glTF, STEP, IFC, OBJ, 3MF): red, green and blue in sRGB, from 0 to 1. For several
         materials it is the colour of the largest surface.
@@ -99,12 +100,15 @@ class AssemblyPart:
 
     @cached_property
     def _row(self) -> Array | None:
-        """The pose as a row for kernels, (13,) float, or None."""
+        """The pose as a pose row, (13,) float, or None for the identity."""
         return None if self.pose is None else pose_rows(np.array(self.pose), f"pose of {self.name!r}")[0][0]
 
     @property
     def mesh(self) -> Mesh | None:
-        """The triangles in the frame of the assembly, or None. A part with a pose computes them at each access."""
+        """The triangles in the frame of the assembly, or None for a part that could not be loaded.
+
+        The triangles of a part with a pose are computed at each access.
+        """
         if self.shape is None or self._row is None:
             return self.shape
         points = moved_points(self._row, self.shape.vertices)
@@ -147,7 +151,10 @@ class Scaled:
         self._made: dict[tuple[int, float], Mesh] = {}
 
     def part(self, part: AssemblyPart, factor: float) -> AssemblyPart:
-        """Return a part with its lengths times ``factor``, or with a reason if a length is then out of range."""
+        """Return a part with its lengths times ``factor``.
+
+        If a length is then out of range, the result has no shape, and its ``reason`` states the error.
+        """
         if part.shape is None:
             return part
         key = id(part.shape), factor
@@ -193,13 +200,16 @@ class Shapes:
         self._stretched: dict[int, list[tuple[Array, Mesh]]] = {}
 
     def unique(self, mesh: Mesh) -> Mesh:
-        """Return the first mesh with equal triangles."""
+        """Return the stored mesh that equals ``mesh``. If there is none, store and return ``mesh``."""
         digest = hashlib.sha256(mesh.vertices.tobytes())
         digest.update(mesh.faces.tobytes() + repr((mesh.vertices.shape, mesh._solid, mesh.unit)).encode())
         return self._meshes.setdefault(digest.digest(), mesh)
 
     def placed(self, mesh: Mesh, matrix: Array) -> Placed:
-        """Return a mesh at an affine matrix as a shape at a pose. The shape includes stretch and reflection."""
+        """Return a mesh that is transformed by an affine matrix (4, 4), as a shape at a pose.
+
+        The pose is rigid. The shape includes the stretch and the reflection of the matrix.
+        """
         if np.array_equal(matrix, np.eye(4)):
             return Placed(mesh, None, 0.0)
         linear = np.asarray(matrix[:3, :3], dtype=np.float64)
@@ -242,7 +252,10 @@ def _row(turn: Array, shift: Array) -> Array:
 
 
 def moved_points(row: Array | None, points: Array) -> Array:
-    """Return points transformed by a pose row, (n, 3). The bits of a point do not depend on its index in the array."""
+    """Return points transformed by a pose row, (n, 3).
+
+    The rounding of a point does not depend on its index in the array.
+    """
     if row is None:
         return points
     turn, shift = parts(row)
@@ -252,7 +265,10 @@ def moved_points(row: Array | None, points: Array) -> Array:
 
 
 def default_tolerances(bounds: Array, spacings: Array) -> Array:
-    """Return the default tolerance of each part, (n,), from the boxes (n, 2, 3) and the spacings (n,) of the parts."""
+    """Return the default tolerance of each part, (n,).
+
+    ``bounds`` (n, 2, 3) are the boxes of the parts, and ``spacings`` (n,) are the values of `AssemblyPart.spacing`.
+    """
     if not len(bounds):
         return np.zeros(0)
     # the median ignores a single part far away
@@ -279,5 +295,5 @@ class Tolerances(NamedTuple):
     facets: Array
 
     def of(self, i: Any, j: Any) -> Any:
-        """Return the tolerance of the pairs of parts i and j, which are numbers or arrays of numbers."""
+        """Return the tolerance of each pair of parts. ``i`` and ``j`` are part indices, or arrays of part indices."""
         return np.maximum(np.maximum(self.by_part[i], self.by_part[j]), self.facets[i] + self.facets[j])

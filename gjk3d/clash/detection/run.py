@@ -106,9 +106,9 @@ def check(
         earlier. A finding that is only in the earlier report is "resolved".
     triage : path or Triage, optional
         Decisions of people about findings of earlier runs. An approved finding is "ignored", unless the parts are
-        deeper or nearer now, or at other times of the motion. An active or reviewed finding is "active". A finding that
-        was marked as resolved is "new" if it appears again. A finding that does not appear again is "resolved", unless
-        it is approved.
+        deeper or nearer now, or clash at other times of the motion. An active or reviewed finding is "active". A
+        finding that was marked as resolved is "new" if it appears again. A finding that does not appear again is
+        "resolved", unless it is approved.
     workers : int
         The number of threads. The result does not depend on this number.
     executor : dask.distributed.Client, optional
@@ -252,7 +252,10 @@ class Run:
         self.unfollowed = 0  #: the number of pairs that move relative to each other and were not decided yet
 
     def wanted(self, i: Any, j: Any) -> Any:
-        """Return whether the pairs of parts i and j are selected: a part is in ``in_a``, and the other in ``in_b``."""
+        """Return whether each pair of parts i and j is selected.
+
+        In a selected pair, the name of one part matches pattern ``a`` of `check`, and the other name matches ``b``.
+        """
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
@@ -310,10 +313,11 @@ class Run:
         slacks: Any = 0.0,
         **more: Any,
     ) -> Clashes:
-        """Return the findings of pairs of parts in the frame of the assembly, with the statuses of this run.
+        """Return the findings of n pairs of parts in the frame of the assembly, with their statuses.
 
-        ``a`` and ``b`` (n,) are the numbers of the parts, and ``which`` is the index of the decision of each pair.
-        ``rows`` are the pose rows of A, and ``more`` has further fields of `Clash`, which are equal for all pairs.
+        ``a`` and ``b`` (n,) are the indices of the parts. ``which`` is the index in ``decisions`` of each pair.
+        ``rows`` are the pose rows of the parts ``a``. ``tolerances`` and ``slacks`` are lengths for each pair.
+        ``more`` has further fields of `Clash`, which are equal for all pairs.
         """
         if not len(a):
             return Clashes.all(self.names, [])
@@ -330,8 +334,9 @@ class Run:
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
-        """Decide the pairs of parts that do not move relative to each other, in batches of ``together`` pairs.
+        """Decide the pairs of parts that do not move relative to each other.
 
+        The findings are stored in batches of at least ``together`` pairs.
         ``heed`` raises KeyboardInterrupt after Ctrl-C, and ``tell`` counts a decided pair.
         """
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
@@ -358,7 +363,7 @@ class Run:
             return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
 
         def again(k: int) -> Decision:
-            """Decide pair k again, because the decision of its group is not valid for its tolerance."""
+            """Decide pair k separately, because its tolerance excludes the decision of its group of equal pairs."""
             self.decisions += 1
             decision: Decision | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
             return decision or Decision(None)
@@ -536,7 +541,10 @@ def _facet_notes(run: Run) -> tuple[str, ...]:
 
 
 def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
-    """Return notes on parts whose surface was repaired, is open or intersects itself."""
+    """Return notes on parts whose surface was repaired, is open or intersects itself.
+
+    ``examined`` has the indices of the shapes in ``run.shapes`` that are inspected.
+    """
     flaws = {shape: texts for shape in examined if (texts := _flaws(run.shapes[shape]))}
     named: dict[str, list[str]] = {}
     for shape, part in zip(run.which.tolist(), run.placed, strict=True) if flaws else ():
@@ -559,7 +567,10 @@ def _flaws(mesh: Mesh) -> list[str]:
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:
-    """Return the rows of parts for the report. ``closed`` and ``convex`` are None for shapes not in ``examined``."""
+    """Return the table of parts for the report, with a row for each part.
+
+    ``examined`` has the indices of the inspected shapes. For all other shapes, ``closed`` and ``convex`` are None.
+    """
     facts: list[tuple[int, bool | None, bool | None]] = [
         (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in examined else (None, None)))
         for k, shape in enumerate(run.shapes)

@@ -45,8 +45,9 @@ Camera = tuple[Vector, Vector, Vector]
 def looking_at(clash: Clash, report: Report, field_of_view: float, up_axis: str = "") -> Camera | None:
     """Return a camera that looks at the point of a finding, or None for a finding without a point.
 
-    The direction of the camera is nearly orthogonal to the normal of the finding. The sizes of both parts determine the
-    distance of the camera. ``field_of_view`` is the whole angle in degrees.
+    The direction of the camera is nearly orthogonal to the normal of the finding. The distance of the camera
+    depends on the size of the smaller part, and on the size of the overlap. ``field_of_view`` is the whole angle in
+    degrees.
     """
     boxes = {part.name: part.bounds for part in report.parts if part.bounds is not None}
     sizes = [_half(boxes[name]) for name in (clash.a, clash.b) if name in boxes]
@@ -115,9 +116,10 @@ def to_bcf(
     """Write the findings as topics of a BCF 2.1 file, for viewers and trackers of building models.
 
     The GUID of a topic is computed from the id of its finding, so the import of a later report updates the existing
-    topics. A resolved finding is a closed topic. Lengths are in metres if the unit is known. Topics select parts by
-    their GlobalId, also if the GlobalId is the end of a part's name, and other parts by their names. The decisions in
-    `Report.triage` are the status, the assignee, the comments and further viewpoints of a topic. `read_bcf` reads them.
+    topics. A resolved finding is a closed topic. Lengths are in metres if the unit is known. A topic
+    selects a part by its IFC GlobalId, which may also be the end of the part's name. A part without a GlobalId is
+    selected by its name. The decisions in `Report.triage` are the status, the assignee, the comments and further
+    viewpoints of a topic. `read_bcf` reads these decisions.
 
     Parameters
     ----------
@@ -126,8 +128,8 @@ def to_bcf(
     path : path
         The file to write, .bcf or .bcfzip.
     created : datetime, optional
-        The creation date of the topics. The default is now. A topic with an earlier decision or comment has the date
-        of the earliest decision or comment.
+        The creation date of the topics. The default is now. A topic with an earlier decision, comment or saved
+        view has the earliest of these dates.
     snapshot : callable, optional
         A function of a finding that returns its picture as PNG, or None for no picture.
     view_snapshot : callable, optional
@@ -145,6 +147,8 @@ def to_bcf(
     ------
     ParseError
         If a topic or the whole file is larger than `gjk3d.clash.formats.read_bcf` accepts.
+    ShapeError
+        If ``kinds`` or ``up`` is unknown.
 
     Examples
     --------
@@ -678,9 +682,9 @@ def _views(
 ) -> Iterator[View]:  # fmt: skip
     """Yield the views of a topic. A view that another program did not change is returned as the view in ``earlier``.
 
-    A camera in BCF has a direction and no target. The distance of the target is that of the earlier view with the same
-    GUID, or the distance of the point of the finding. ``scale`` converts lengths of the report to metres. ``at`` is the
-    date of the topic, or an empty text.
+    A camera in BCF has a direction and no target. The distance from the camera to the target is taken from the earlier
+    view with the same GUID. Without such a view, the target is as far as the point of the finding. ``scale`` converts
+    lengths of the report to metres. ``at`` is the date of the topic, or an empty text.
     """
     ours = {as_guid(view.id): view for view in earlier}
     for item in of.root.iter("Viewpoints"):
@@ -752,10 +756,10 @@ def _point(element: Element | None, where: str) -> Vector:
         x, y, z = map(float, texts)
     except ValueError:
         raise ParseError(
-            f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected X, Y and Z. {_CURE}"
+            f"{where}: a viewpoint has the vector {_short(' '.join(texts))!r}, expected numbers X, Y and Z. {_CURE}"
         ) from None
     if not all(map(math.isfinite, (x, y, z))):
         raise ParseError(
-            f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected finite numbers. {_CURE}"
+            f"{where}: a viewpoint has the vector {_short(' '.join(texts))!r}, expected finite numbers. {_CURE}"
         )
     return x, y, z

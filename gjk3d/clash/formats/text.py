@@ -85,8 +85,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
     report : Report
         The report.
     top : int
-        The largest number of rows. In comparison with a baseline, new findings are first, and up to 100 of them are
-        always listed.
+        The largest number of rows. If the report was compared with a baseline, new findings are first, and up to 100
+        new findings are always listed.
 
     Examples
     --------

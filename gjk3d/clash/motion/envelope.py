@@ -1,7 +1,8 @@
 """Solids that contain the swept volume of a moving body: its hull, or a union of the hulls of slices.
 
-A slice contains the swept volume of a convex piece of the body in one step of the motion, so a gap between pieces can
-remain free. The union of the slices takes most of the time. Steps between equal poses have one slice.
+The motion is divided into short steps. A slice contains the swept volume of a convex piece of the body in one step, so
+a gap between pieces can remain free. Computing the union of the slices takes most of the computing time. Steps between
+equal poses share one slice.
 
 A body is cut into convex pieces along the planes of its faces. A dent has a reflex edge, and the plane of a face
 at this edge cuts the dent (Chazelle 1984, "Convex partitions of polyhedra: a lower bound and worst-case optimal
@@ -76,7 +77,7 @@ def swept(
     motion : Movement or path
         The motion of the parts.
     body : str
-        The pattern of the swept body in the motion.
+        The pattern of the names of the parts of the body, exactly as in the motion.
     form : {"slices", "hull"}
         "slices" is the union of the slices of all pieces, which needs manifold3d. "hull" is the hull of all slices.
 
@@ -161,7 +162,10 @@ def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
 
 
 def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
-    """Yield the slices of the pieces of a part of size ``size``. A slice has several steps if there are many steps."""
+    """Yield the slices of the pieces of a part of size ``size``.
+
+    A part with more than `_HULLS` slices has slices of several steps.
+    """
     for points in pieces:
         steps = _steps(points, track, _BEND * size)
         few = -(-len(steps) * len(pieces) // _HULLS)
@@ -258,7 +262,10 @@ def _cut(piece: Any) -> list[Any]:
 
 
 def _plane(piece: Any) -> tuple[Array, float] | None:
-    """Return the normal and offset of the face plane whose reflex edges are longest in total, or None without any."""
+    """Return the normal and offset of the face plane whose reflex edges are longest in total.
+
+    The result is None for a piece without reflex edges.
+    """
     points, faces = arrays_of(piece)
     size = float(np.ptp(points, axis=0).max())
     normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])

@@ -307,11 +307,13 @@ def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> lis
         slides = [kinds.get(name) == "prismatic" for name in (joint, to)]
         if keys == ["lead"] and slides != [True, False]:
             raise ParseError(
-                f"{place}: a lead couples a joint that slides (joint) to a joint that turns (to). Exchange joint and "
-                "to, or use ratio."
+                f"{place} has a lead, joint = {joint!r} and to = {to!r}, expected a prismatic joint and a joint that "
+                "turns. Exchange joint and to, or use ratio."
             )
         if keys == ["ratio"] and slides[0] != slides[1]:
-            raise ParseError(f"{place}: one joint slides and the other turns. Use lead, the translation per turn.")
+            raise ParseError(
+                f"{place} has a ratio, but one joint slides and the other turns. Use lead, the translation per turn."
+            )
         couplings.append(Coupling(joint, to, row["lead"] * scale / (2.0 * np.pi) if "lead" in row else row["ratio"]))
     return couplings
 

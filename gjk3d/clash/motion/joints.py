@@ -38,7 +38,7 @@ class Joint:
         The name of the joint for couplings.
     kind : {"revolute", "prismatic", "cylindrical", "planar"}
         A revolute joint rotates about its axis, and a prismatic joint slides along its axis. A cylindrical joint
-        rotates and slides. A planar joint slides across its axis in x and y, and rotates about the axis.
+        rotates and slides. A planar joint slides in two directions x and y across its axis, and rotates about the axis.
     child, parent : str
         Patterns of names of parts. The parent is a body that joints move, or static parts. An empty parent is the
         ground.
@@ -377,7 +377,10 @@ class Linkage:
         return np.stack([np.interp(times, solved_times, column) for column in columns], axis=1)
 
     def _newton(self, times: Array, unknown: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the unknowns that close the loops at each time, and whether Newton's method converged."""
+        """Return the unknowns that close the loops at each time, and whether Newton's method converged.
+
+        ``unknown`` has the start values.
+        """
         scale, first, closed = self._scale, unknown, np.zeros(len(times), dtype=bool)
         for _ in range(_NEWTON):
             left = self._open(times, unknown)
@@ -394,7 +397,10 @@ class Linkage:
         return unknown, closed & (np.abs((unknown - first) / scale).max(axis=1) <= _AT_ONCE)
 
     def _unknown(self, time: float) -> Array:
-        """Return the unknowns at a time, by least squares from an extrapolation of two computed times."""
+        """Return the unknowns at a time, by least squares.
+
+        The start values are extrapolated from the unknowns at the two nearest computed times.
+        """
         if not self.closing or time in self._solved:
             return self._solved.get(time, np.zeros(0))
         from scipy.optimize import least_squares

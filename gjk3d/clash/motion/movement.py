@@ -77,7 +77,10 @@ class Track(NamedTuple):
         return motion_of(self.rows[k]).at(self.share(k, time))
 
     def cut(self, begin: float, end: float) -> Array:
-        """Return the motion row, (21,), from ``begin`` to a later or earlier ``end``, both times of one motion."""
+        """Return the motion row, (21,), from ``begin`` to a later or earlier ``end``.
+
+        Both times must be in the same interval of ``times``.
+        """
         k = self.which(0.5 * (begin + end))
         first, last, row = self.share(k, begin), self.share(k, end), self.rows[k]
         cut: Array = row.copy()
@@ -106,7 +109,10 @@ class Track(NamedTuple):
 
 
 def solved(tracks: Mapping[str, Track], size: float) -> dict[str, float]:
-    """Return `Track.slack` of each track from joints by the name of the part, if this error is above rounding."""
+    """Return the `Track.slack` of tracks that were computed from joints, by the name of the part.
+
+    Tracks with a slack that is not larger than rounding errors are left out. ``size`` is the size of the assembly.
+    """
     return {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
 
 
@@ -439,7 +445,7 @@ def _track(path: Any, times: tuple[float, float], name: str) -> Track:
     if at is None:
         at = np.linspace(*times, len(rows))
     if at.shape != (len(rows),):
-        raise ShapeError(f"Movement: {name!r} has {len(rows)} poses and {len(at)} times, expected equal numbers")
+        raise ShapeError(f"Movement: {name!r} has {len(rows)} poses and {len(at)} times, expected a time for each pose")
     if not np.isfinite(at).all() or not (np.diff(at) > 0.0).all():
         k = int(np.argmin(np.isfinite(at) & (np.diff(at, prepend=-np.inf) > 0.0)))
         raise ShapeError(f"Movement: {name!r} has the time {at[k]:g} at [{k}], expected ascending times")
@@ -459,7 +465,7 @@ def _corners(boxes: Sequence[Array]) -> Array:
 
 
 def _divided(poses: Callable[[Array], Array], grid: Array, corners: Array, accuracy: float) -> Track:
-    """Return the track of screw motions through the poses that the function ``poses`` returns at an array of times.
+    """Return a track of screw motions through given poses. ``poses`` is a function of times that returns the poses.
 
     The intervals of ``grid`` are halved until the position errors of the points ``corners`` are at most ``accuracy``.
     """

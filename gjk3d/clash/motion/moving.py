@@ -89,8 +89,8 @@ class Passage(NamedTuple):
 class Timeline:
     """The computation of the `Passage` of two meshes on their tracks.
 
-    ``width`` is the accuracy of the begin and the end of a clash as a time, and ``slack`` is the sum of the errors of
-    the vertices of both meshes. ``tolerance`` is the largest depth that is not a clash.
+    The begin and the end of a clash are determined with an error of at most the duration ``width``. ``slack`` is the
+    sum of the position errors of the vertices of both meshes. ``tolerance`` is the largest depth that is not a clash.
     """
 
     def __init__(
@@ -247,7 +247,10 @@ class Timeline:
         return self._result(intervals, proven, (0.0, worst.upper), worst.time, settled=not todo)
 
     def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
-        """Add the certified free interval around ``time`` to ``free``, and pass the rest to ``leave``."""
+        """Add the certified free interval around ``time`` to ``free``.
+
+        The rest of the interval from ``begin`` to ``end`` is passed to ``leave``.
+        """
         if not self.sample(time).free:
             leave(begin, end)
             return
@@ -276,7 +279,10 @@ class Timeline:
     def _intervals(
         self, free: list[tuple[float, float]], clash: list[tuple[float, float]]
     ) -> tuple[tuple[Interval, ...], bool]:
-        """Return the intervals of clashes, and whether a clash is certified at all times of each interval."""
+        """Return the intervals of clashes, and whether a clash is certified from the second to the third time of each.
+
+        ``free`` and ``clash`` are the certified intervals without and with a clash, in ascending order.
+        """
         intervals: list[Interval] = []
         proven = True
         for begin, end in clash:
@@ -338,9 +344,9 @@ class Course:
         are free after the fourth time.
     proven : bool
         Whether all values are certified at every time. Parts are assumed to move from pose to pose by a steady screw
-        motion. It is False if a track was computed from joints, because its error `Track.slack` is only measured. It is
-        also False if a clash between the second and the third time of an interval was found only at samples, or if
-        parts that slide on each other may clash between samples.
+        motion. ``proven`` is False if a track was computed from joints, because the error of such a track is only
+        measured. It is also False if a clash between the second and the third time of an interval was found only at
+        samples, or if parts that slide on each other may clash between samples.
     least : (float, float)
         Bounds of the smallest clearance in the unit of the report, both 0 if the parts touch or clash.
     when : float
@@ -461,7 +467,7 @@ class Moving:
         return self.of[i] is self.of[j]
 
     def groups(self) -> list[list[int]]:
-        """Return the groups of parts that do not move relative to each other, by number."""
+        """Return the groups of parts that do not move relative to each other, as lists of part indices."""
         by_track: dict[int, list[int]] = {}
         for k, track in enumerate(self.of):
             by_track.setdefault(id(track), []).append(k)
@@ -470,7 +476,7 @@ class Moving:
     def close(self, clearance: float, tolerances: Tolerances) -> list[tuple[int, int]]:
         """Return the pairs (i < j) that move relative to each other and whose swept boxes are near each other.
 
-        The largest gap of the boxes is the clearance or the tolerance of the pair, whichever is larger.
+        Boxes are near if their gap is at most the clearance or the tolerance of the pair, whichever is larger.
         """
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(

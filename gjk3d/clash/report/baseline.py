@@ -191,7 +191,8 @@ def readable(report: Report) -> Report:
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:
     """Return the settings that differ between two reports of the same unit, as pairs of texts (before, after).
 
-    The compared settings are the clearance, the tolerance, and whether there is a motion.
+    The compared settings are the clearance, the tolerance, and whether there is a motion. Two default tolerances are
+    not compared.
     """
     unit, factor = after.reading
     ending = f" {unit}" if unit else ""
@@ -238,9 +239,10 @@ _LONGER = 0.1  #: times that differ by at most this share of the duration of a c
 def within(clash: Clash, spans: tuple[Interval, ...]) -> bool:
     """Return whether the parts of a finding clash only during ``spans``, which have the form of `Clash.intervals`.
 
-    Each certain clash (from the second to the third time of an interval) must be inside a possible clash of ``spans``
-    (from the first to the fourth time). Without ``spans`` the result is True. Otherwise it is False for a finding
-    without a time, because such parts clash at all times.
+    A clash is certain from the second to the third time of an interval, and possible from the first to the fourth time.
+    Each certain clash of the finding must be inside a possible clash of ``spans``, up to a tenth of its duration.
+    Without ``spans`` the result is True. Otherwise it is False for a finding without a time, because the parts of such
+    a finding clash at all times.
     """
     if not spans:
         return True

@@ -47,7 +47,8 @@ class PartRow:
     triangles : int
         The number of triangles, or 0 if the part could not be loaded.
     closed, convex : bool or None
-        Whether the surface encloses a volume, and whether it is equal to its hull. None if this is unknown.
+        Whether the surface encloses a volume, and whether the part is equal to its convex hull. None if this is
+        unknown.
     bounds : pair of (3,) float, or None
         The lowest and the highest corner of the bounding box.
     reason : str
@@ -82,12 +83,12 @@ class PartRow:
 
 
 class PartRows(LazyRows[PartRow]):
-    """A sequence of parts in columns. A `PartRow` is created when it is read.
+    """A sequence of parts that is stored in columns. Each `PartRow` is created when it is read.
 
     Parameters
     ----------
     columns : dict of str to sequence
-        The values of each field of `PartRow`. ``bounds`` is (n, 2, 3) float, with nan for None.
+        For each field of `PartRow`, the values of all parts. ``bounds`` is (n, 2, 3) float, with nan for None.
     """
 
     __slots__ = ("columns",)
@@ -97,7 +98,7 @@ class PartRows(LazyRows[PartRow]):
 
     @classmethod
     def of(cls, rows: Sequence[PartRow]) -> PartRows:
-        """Return the columns of a sequence of parts."""
+        """Return a sequence of parts as `PartRows`."""
         if isinstance(rows, PartRows):
             return rows
         columns: dict[str, Any] = {item.name: [getattr(row, item.name) for row in rows] for item in fields(PartRow)}
@@ -248,7 +249,7 @@ class Report:
         kinds : collection of str
             The kinds that fail the check.
         only_new : bool
-            Whether findings that the baseline contains do not fail.
+            Whether only findings with the status "new" fail the check.
         """
         counts = self._counts()
         return sum(counts[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
@@ -265,14 +266,14 @@ class Report:
 
     @property
     def reading(self) -> tuple[str | None, float]:
-        """The unit of lengths in tables, pages and pictures, and the factor that converts a length in `unit` to it."""
+        """The unit of lengths in tables, pages and pictures, and the factor that converts lengths from `unit` to it."""
         boxes = PartRows.of(self.parts).columns["bounds"]
         low, high = np.fmin.reduce(boxes[:, 0], initial=inf), np.fmax.reduce(boxes[:, 1], initial=-inf)
         return reading(self.unit, max(0.0, float((high - low).max())))
 
     @cached_property
     def _rounding(self) -> dict[str, float]:
-        """The rounding error of the lengths of each part, by part name. It is equal to the default tolerance."""
+        """The error of lengths due to rounded coordinates, by part name. It is the default tolerance of the part."""
         columns = PartRows.of(self.parts).columns
         read = np.isfinite(columns["bounds"]).all(axis=(1, 2))
         tolerances = default_tolerances(columns["bounds"][read], np.zeros(int(read.sum())))
@@ -280,7 +281,7 @@ class Report:
 
     @property
     def limits(self) -> str:
-        """The clearance, the tolerance and the rule for reported gaps as text, in the unit of `reading`."""
+        """The clearance, the tolerance and the rule for reported gaps as text. Lengths are in the unit of `reading`."""
         most = "≤ " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
         unit, factor = self.reading
         gap, play = with_unit(f"{factor * self.clearance:.6g}", unit), with_unit(f"{factor * self.tolerance:.3g}", unit)

@@ -16,7 +16,7 @@ DIGITS = 6  #: greatest number of digits of a length
 
 
 def bounds(clash: Clash) -> tuple[float, float] | None:
-    """Return certified bounds of the signed distance of a finding, or None."""
+    """Return certified bounds of the signed distance of a finding, or None if there are none."""
     if clash.distance is None or clash.distance_kind not in ("exact", "bound"):
         return None
     distance, error = clash.distance, clash.error_bound
@@ -107,7 +107,10 @@ def shared_volume(clash: Clash) -> str:
 
 
 def cells(clash: Clash, error: float = 0.0) -> tuple[str, str, str, str, str]:
-    """Return the cells of a table: penetration, depth, gap, overlap volume, and the method with its quality."""
+    """Return the table cells of a finding: penetration, depth, gap, overlap volume, and evidence such as "epa, exact".
+
+    ``error`` is the error of the lengths from `noise`.
+    """
     lengths = inside(clash, error=error), depth(clash, error=error), gap(clash, error=error)
     return *lengths, shared_volume(clash), clash.evidence
 
@@ -167,7 +170,7 @@ _KINDS = {
 
 
 def decided(clash: Clash) -> str:
-    """Return the method that decided a finding and the quality of its distance, as sentences."""
+    """Return sentences on how a finding was decided, and whether its distance is exact, a bound or an estimate."""
     if clash.kind == "unchecked":
         return "Not decided."
     hulls = clash.shape_a == clash.shape_b == "hull"

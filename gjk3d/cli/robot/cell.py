@@ -59,8 +59,8 @@ def read_configurations(text: str, robot: Robot) -> NDArray[np.float64]:
 def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     """Return the trajectory in a CSV file.
 
-    The times are in a column ``t``. Without this column, the fastest joint has the speed in radians or metres per
-    second. Without a speed, two rows are one second apart. Raise a ParseError if the times do not increase.
+    The times are in a column ``t``. Without this column, the fastest joint moves at ``speed``, in radians or metres per
+    second. If ``speed`` is None, two rows are one second apart. Raise a ParseError if the times do not increase.
     """
     import numpy as np
 
@@ -267,8 +267,8 @@ class Surroundings:
     Parameters
     ----------
     scene
-        The files of the objects. These are a URDF, whose links become objects, models (GLB, STL, ...), whose parts
-        become objects, or .scene files of MoveIt.
+        The files of the objects: a URDF, models (GLB, STL, ...), or .scene files of MoveIt. Each link of a URDF and
+        each part of a model becomes an object.
     scene_geometry
         The geometry for a mesh of an object. The default is its triangles, or for proofs of paths a hull for each
         connected body.
@@ -484,7 +484,7 @@ class Cell:
         }
 
     def title(self) -> str:
-        """Return the first line of a result."""
+        """Return the line above a result: the robot, and the numbers of joint coordinates, pairs and objects."""
         things = f", {count(len(self.things), 'object')} around it" if self.things else ""
         margin = f", margin {number(self.margin)} m" if self.margin else ""
         numbers = count(self.robot.dof, "joint coordinate")

@@ -52,9 +52,9 @@ class Sampling:
     certify
         Prove that the whole path is free, also between samples.
     resolution
-        The largest change of a joint between two samples.
+        The largest change of a joint between two samples, in radians or metres.
     tolerance
-        The length of the smallest interval of an edge that --certify examines, as a share of the edge.
+        The length of the smallest interval that --certify examines, as a share of the segment between two waypoints.
     """
 
     certify: Flag = False
@@ -143,7 +143,11 @@ class PathResult(NamedTuple):
 
 
 def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) -> PathResult:
-    """Return the result of a path up to its first edge that is not free. After Ctrl-C it is the result so far."""
+    """Return the result of a path, which is checked up to its first edge that is not free.
+
+    ``points`` are the waypoints, and an edge is the segment between two of them. After Ctrl-C, only the
+    edges checked so far count.
+    """
     edges = len(points) - 1
     checked = 0
     try:
@@ -232,7 +236,7 @@ def safety(
         The speed of the fastest joint in radians or metres per second, for files without a column t. By default, two
         rows of these files are one second apart.
     tolerance
-        The width of the bounds of the distances in metres.
+        The width in metres of the bounds of each distance.
     """
     if not waypoints:
         raise UsageError("safety: no waypoints are given. Name one or more CSV files.")

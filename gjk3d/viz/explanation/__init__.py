@@ -46,14 +46,14 @@ def explain(
     unit: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Explanation:
-    """Return the explanation of a result step by step, from the trace of its kernels.
+    """Return the explanation of a result: the recorded steps of GJK and EPA, as drawings and in words.
 
     Parameters
     ----------
     result : Distance
         Result of one pair of convex shapes. If it was computed without ``trace=True``, the query is repeated.
     view : (3,) float, optional
-        Direction to the camera, in both pictures.
+        Direction to the camera in the two pictures of a step, of the shapes and of their Minkowski difference.
     up : (3,) float, optional
         Direction that is up in the pictures, z by default.
     unit : str, optional
@@ -106,7 +106,10 @@ def explain(
 
 
 def _trace_of(result: Distance) -> Trace:
-    """Return the trace of a result. The query is repeated if the result has no trace, or no trace of the depth."""
+    """Return the recorded steps of GJK and EPA of a result.
+
+    The query is repeated if the result has no trace, or if the trace of a depth has no steps of EPA.
+    """
     mode, max_distance, tol, _ = result.asked
     deep = mode != UNSIGNED and result.status == Status.OVERLAPPING
     pose_a, pose_b = (pose[0] if getattr(pose, "ndim", 2) == 3 else pose for pose in (result.pose_a, result.pose_b))
@@ -125,7 +128,7 @@ def _trace_of(result: Distance) -> Trace:
 
 
 class Explanation:
-    """The steps of a result.
+    """The steps by which GJK and EPA computed a result.
 
     Attributes
     ----------
@@ -209,7 +212,8 @@ class Explanation:
         path : path
             The file to write. Its extension determines the format.
         most : int, optional
-            Greatest number of steps, including the first and the last. By default 8 in a picture, 24 in an animation.
+            Greatest number of steps, including the first and the last. The default is 8 in a picture and 24 in an
+            animation. A page has all steps.
         seconds : float, optional
             Time of each step in an animation. By default it is the reading time of the step's sentence, at most 20
             seconds for all steps.

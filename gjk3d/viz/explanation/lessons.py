@@ -133,7 +133,7 @@ def _prisms() -> dict[str, ConvexHull]:
 
 
 def polytopes() -> dict[str, Polytope]:
-    """Return the polytopes of the lesson on axes by name."""
+    """Return a dictionary from names to polytopes, for the lesson on separating axes."""
     return {
         "box": Box((2, 1.6, 1.2)),
         "cube": Box((1.6, 1.6, 1.6)),
@@ -159,7 +159,7 @@ def polytope_data(shape: Polytope) -> dict[str, Any]:
 
 
 def bounded_shapes() -> dict[str, Shape]:
-    """Return the shapes of the lesson on bounding volumes by name."""
+    """Return a dictionary from names to shapes, for the lesson on bounding volumes."""
     return {
         "rod": Box((3.0, 0.32, 0.32)),
         "plate": Box((2.2, 2.2, 0.2)),
@@ -174,7 +174,10 @@ def bounded_shapes() -> dict[str, Shape]:
 
 
 def bounded_data(shape: Shape) -> dict[str, Any]:
-    """Return a shape's data, volume, bounding sphere and OBB for a page. Positions are relative to its centre."""
+    """Return a shape for a page: its support mapping, volume, bounding sphere and OBB.
+
+    Positions are relative to the centre of the shape.
+    """
     pair = query_distance(UNSIGNED, shape, shape, None, None, inf, None, False)
     difference = Difference(pair)
     sides = stage.given_to(pair, difference)

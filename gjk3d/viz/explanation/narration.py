@@ -137,7 +137,7 @@ class Narrator:
         return self.steps
 
     def _fold(self) -> None:
-        """Join the last steps if their printed bounds are equal. Curved shapes take many such steps."""
+        """Join the last steps into one if three or more have equal printed bounds, as is usual for curved shapes."""
         read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
         alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
         if last.phase == "start" or alike < 3:
@@ -149,9 +149,9 @@ class Narrator:
         self.steps[first:] = [last._replace(number=first, title=title, sentence=prefix + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **values: Any) -> None:
-        """Add a step with the fields of ``of``, a step of the trace, and with the fields ``values``.
+        """Add a step. Its fields are those of ``of``, a step of the trace, and ``values``.
 
-        Points and directions in them are converted from the axes of the trace to the world.
+        Points and directions are converted from the axes of the trace to those of the world.
         """
         values = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | values
         if of is not None:
@@ -199,7 +199,7 @@ class Narrator:
         return self._format(x, x, 4)
 
     def _only(self, ahead: float) -> str:
-        """Return how much farther than the simplex a support point is, as text. ``ahead`` is this length."""
+        """Return the length ``ahead`` as text. A support point is farther than the simplex by this length."""
         if ahead <= self.rounding:
             return "no farther (up to rounding)"
         return f"only {with_unit(above(ahead, 2), self.unit)} farther"

@@ -50,7 +50,10 @@ if TYPE_CHECKING:
 
 
 class Role(NamedTuple):
-    """The legend entry and the colours of a kind of item. The colours are distinct for all kinds of colour vision."""
+    """The legend entry and the colours of one kind of item, such as support points.
+
+    The colours of different kinds are distinct for all kinds of colour vision.
+    """
 
     meaning: str
     light: str
@@ -89,12 +92,12 @@ _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
 
 def rod_color(name: str, roles: Mapping[str, Role] = ROLES) -> str:
-    """Return the colour of the balls, rods and arrows of a role, which may be darker than its faces."""
+    """Return the colour of the balls, rods and arrows of a role. It may be darker than the faces of the role."""
     return darker(roles[name].light, 0.8) if name in ("simplex", "polytope") else roles[name].light
 
 
 class View(NamedTuple):
-    """One of the two pictures of a step: its middle, its unit of length and its items."""
+    """One of the two pictures in every step: its middle, its unit of length and its items."""
 
     center: Array  #: middle in the world
     unit: float  #: length in the world that is 1 in the picture
@@ -107,7 +110,7 @@ class View(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """Both views of all steps. Both have the same direction to the camera."""
+    """The left and the right view of all steps. The two views have the same direction to the camera."""
 
     left: View
     right: View
@@ -116,7 +119,7 @@ class Scene(NamedTuple):
 
 
 def arrange(result: Distance, steps: list[Step], difference: Difference, view: Any, up: Any) -> Scene:
-    """Return both views with the drawings of every step."""
+    """Return the view of the shapes and the view of their Minkowski difference, each with a drawing of every step."""
     layout = lay_out(result)
     toward, top = _axes(_slanted(layout.view, steps) if view is None else view, UP if up is None else up)
     core, difference_drawing = difference.core(), difference.whole()
@@ -329,7 +332,7 @@ _ROW, _LETTER = 25, 9.4  #: height of a row of text and width of a letter, in pi
 
 
 def height_beneath(steps: list[Step], width: int) -> int:
-    """Return the height of the area below the views, in which the longest sentence fits."""
+    """Return the height in pixels of the area below the views. The longest sentence fits into it."""
     longest = max(len(step.sentence) for step in steps)
     return round(_ROW * (1.8 + _LETTER * longest // width + 1.0)) + CURVE
 
@@ -337,8 +340,8 @@ def height_beneath(steps: list[Step], width: int) -> int:
 class Stage:
     """A plotter that draws a step in two views side by side.
 
-    The text, the curve and the legend are below the views. A ``panel`` of a picture has no curve and no legend, and its
-    title is above the views.
+    The text, the curve of bounds and the legend are below the views. With ``panel=True``, for one panel of a picture,
+    the title is above the views, and there is no curve and no legend.
     """
 
     def __init__(
@@ -384,13 +387,13 @@ class Stage:
             self._curve.show(index)
 
     def shoot(self, index: int) -> Image.Image:
-        """Return the picture of a step."""
+        """Return the picture of the step with this index."""
         self.show(index)
         return shot(self.plotter)
 
 
 def shoot_curve(steps: list[Step], size: tuple[int, int], parts: Sequence[str] = ("curve", "legend")) -> Image.Image:
-    """Return a picture of the curve of all steps, of the legend, or of both side by side."""
+    """Return a picture of the curve of bounds, of the legend, or of the two side by side."""
     plotter = new_plotter(off_screen=True, size=size, shape=(1, len(parts)))
     try:
         plotter.set_background("white", all_renderers=True)
@@ -477,7 +480,10 @@ _PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, ROLES))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
-    """Write an animation with one frame per step. By default a frame lasts 1.5 s plus 0.25 s per word of its text."""
+    """Write an animation of at most ``most`` steps, with one frame per step.
+
+    By default a frame lasts 1.5 s plus 0.25 s per word of its sentence. Longer animations are sped up to 20 s.
+    """
     shown = evenly(len(steps), max(most, 2)).tolist()
     frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
@@ -488,7 +494,7 @@ def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, secon
 
 
 def save_panels(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
-    """Write a picture with a numbered panel per step, in two columns, and with the curve below them.
+    """Write a picture of at most ``most`` steps: numbered panels in two columns, and the curve of bounds below them.
 
     The legend is next to the curve, or next to the last panel if the number of panels is odd.
     """
@@ -526,7 +532,7 @@ def _used_height(panel: Image.Image) -> int:
 def _shots(
     steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], panel: bool = False
 ) -> Iterator[Image.Image]:
-    """Yield pictures of some steps, each with its views and its text."""
+    """Yield a picture of each step whose index is in ``shown``, with its views and its text."""
     stage = Stage(steps, scene, size, panel)
     try:
         yield from (stage.shoot(index) for index in telling("drawing step", shown, len(shown)))
@@ -570,7 +576,7 @@ def role_data(roles: Mapping[str, Role]) -> dict[str, dict[str, Any]]:
 
 
 def _data(explained: Explanation) -> dict[str, Any]:
-    """Return the data of a page. Bodies are in the unit of their view, and steps are relative to the centre of A."""
+    """Return the data of a page. Bodies are in the unit of their view. Steps have positions relative to A's centre."""
     scene, difference = explained._scene, explained._difference
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
     inputs = given_to(explained.result, difference)
@@ -601,7 +607,7 @@ _SHOWN_KERNELS = {
 
 @cache
 def _kernels() -> dict[str, str]:
-    """Return the source text of GJK and EPA; an empty dictionary if the sources are not available."""
+    """Return the source texts of "GJK" and "EPA" by name. Without the sources, the dictionary is empty."""
     try:
         return {name: "\n\n".join(_source(*part) for part in parts) for name, parts in _SHOWN_KERNELS.items()}
     except OSError:
@@ -615,7 +621,7 @@ def _source(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return the data of both shapes with which a page runs GJK. Positions are relative to the centre of A.
+    """Return the shapes A and B as data, from which a page runs GJK. Positions are relative to the centre of A.
 
     Return None if the scripts of the page lack the support mapping of a shape.
     """

@@ -208,7 +208,7 @@ _OF_PAIRS = (draw_distance, draw_contact, draw_axis, draw_gradient, draw_impact,
 
 
 def bodies_in(x: Any) -> int | None:
-    """Return the number of bodies with a colour and a name in the picture of an object, or None if it is not fixed."""
+    """Return how many bodies with a colour and a name the picture of an object has, or None if this varies."""
     if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
         entries = [entry[0] if _is_pair(entry) else entry for entry in ([x] if _is_pair(x) else x)]
         solid = all(type(entry) is list or is_solid(entry) for entry in entries)

@@ -131,7 +131,7 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
 
 
 def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool, size: float) -> bool:
-    """Add the overlap volume and intersection curve of two closed surfaces, and return whether there is a volume."""
+    """Add the overlap volume and intersection curve of two surfaces. Return whether the volume could be computed."""
     try:
         meshes = [Mesh(*surface) for surface in surfaces]
         if sum(len(mesh.faces) for mesh in meshes) > _MOST_TRIANGLES:
@@ -178,7 +178,7 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
 
 
 def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str]) -> None:
-    """Add the contact points on both bodies, the rim of the patch, and the gaps."""
+    """Add the contact points, the outline of the contact patch, and the gaps between the two bodies."""
     middles = x.points
     if x.count > 1:
         ring = middles if x.count == 2 else np.vstack([middles, middles[:1]])
@@ -226,9 +226,10 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
 def _pair(
     x: Any, row: Array, style: Style, of: Any, opacity: float, title_text: str, also: str
 ) -> tuple[Drawing, tuple[Any, Any], list[Array]]:
-    """Return the drawing of the pair ``of``, its two shapes, and their poses, for a result ``x`` without shapes.
+    """Return a drawing of the pair ``of``, the two shapes of the pair, and their poses.
 
-    ``row`` is a field of ``x``. It has two dimensions if ``x`` is a stack. Errors contain ``title_text`` and ``also``.
+    The result ``x`` does not contain its shapes. ``row`` is a field of ``x`` that has two dimensions if ``x`` is a
+    stack. Errors name the result ``title_text``, and end with ``also``.
     """
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(
@@ -251,7 +252,9 @@ def _pair(
 
 
 def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
-    """Draw a result of `gjk3d.gradient`. Arrows at the origins show the motions that increase the distance fastest.
+    """Draw a result of `gjk3d.gradient`.
+
+    Arrows at the origins of A and B show the motions that increase the distance fastest.
 
     Parameters
     ----------
@@ -342,7 +345,10 @@ def contact_signs(x: Impact, size: float) -> Drawing:
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
-    """Add the path of the middle of a body up to the time ``until``, and dashes for a third of that time after it."""
+    """Add the path of the middle of a body up to the time ``until``.
+
+    A dashed line continues the path for a third of that time.
+    """
     points = track(shape, motion, np.linspace(0.0, until, 49))
     drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
     drawing.balls(points[-1], 0.012 * size, color, 24)

@@ -1,7 +1,7 @@
 """Drawings of solids, poses, bounding volumes, the boxes of a mesh's tree, and values in space.
 
-Values in space are slices of signed distances, distances of points, and depth images. A value is the colour of a
-vertex. Signed distances are vermilion inside, white on the surface and blue outside. Depths are yellow near the camera
+Values in space are slices of signed distances, distances of points, and depth images. The colour of a vertex shows its
+value. Signed distances are vermilion inside, white on the surface and blue outside. Depths are yellow near the camera
 and dark purple far from it.
 """
 
@@ -146,7 +146,10 @@ def add_slice(drawing: Drawing, x: Any, pose: Array, plane: Any) -> None:
 
 
 def _axes(plane: Any, center: Array) -> tuple[Array, Array, Array]:
-    """Return a point of a slice, its normal and its direction to the right. ``plane`` is a name or (point, normal)."""
+    """Return ``center``, and the normal of a slice and its direction to the right.
+
+    ``plane`` is the name of a plane or (point, normal).
+    """
     if isinstance(plane, str):
         if plane not in _PLANES:
             raise ShapeError(f"slice is {plane!r}, {expected_names(plane, _PLANES)} A (point, normal) is accepted too")
@@ -258,7 +261,7 @@ def draw_body(
     axes : bool
         Whether the axes of each pose are drawn.
     level : int
-        The level of a mesh's tree whose boxes are drawn. Level 0 is the box around the mesh.
+        The level of a mesh's tree of boxes that is drawn. Level 0 is the box around the mesh.
     slice : str or ((3,) float, (3,) float), optional
         A slice through the signed distances: "xy", "xz" or "yz" through the middle, or a point and a normal.
     self_intersections : bool
@@ -301,7 +304,7 @@ def draw_body(
 
 
 def _add_self_intersections(drawing: Drawing, mesh: Mesh, pose: Array) -> None:
-    """Mark the faces of a mesh that intersect other faces of the mesh, and their edges."""
+    """Mark the faces of a mesh that intersect other faces of the mesh, and their intersection curves."""
     pairs = mesh.self_intersections()
     drawing.words.append(f"{count(len(pairs), 'pair')} of its faces intersect" + "s" * (len(pairs) == 1))
     if not len(pairs):
@@ -314,7 +317,7 @@ def _add_self_intersections(drawing: Drawing, mesh: Mesh, pose: Array) -> None:
 
 
 def draw_swept(x: SweptVolume, style: Style, *, of: Any = None) -> Drawing:
-    """Draw a result of `Checker.swept`: the union of the pieces of each link.
+    """Draw a result of `Checker.swept`: for each link, the union of the convex pieces that contain its motion.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def check_frames(frames: Any) -> None:
 
 
 def along(points: Array, count: int) -> tuple[Array, Ints]:
-    """Return ``count`` configurations along waypoints, and the index of the edge that each is on.
+    """Return ``count`` configurations along waypoints, and the index of the edge on which each configuration is.
 
     The greatest change of a joint value from one configuration to the next is the same along the path.
     """
@@ -234,7 +234,7 @@ def _clear_view(drawing: Drawing, state: State) -> Array:
 
 
 def words_for(state: State) -> str:
-    """Return the collisions, or the closest pair with its gap, of a state as one line of text."""
+    """Return one line of text for a state: its collisions, or its closest pair with the gap."""
     if state.pairs:
         lines = [f"{a} with {b}" for a, b in state.pairs]
         lengths = np.cumsum([len(text) + 2 for text in lines])

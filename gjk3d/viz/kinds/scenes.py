@@ -162,7 +162,10 @@ _MOST_DEPTHS = 500
 
 
 def facts_of(x: Scene, margin: float = 0.0) -> dict[str, str]:
-    """Return one line for each object of a scene: the depths or gaps of its pairs, the worst pair first."""
+    """Return a dictionary from the name of each object to one line of text.
+
+    The line has the depths or gaps of the object's pairs within ``margin``, the worst pair first.
+    """
     pairs, unit = x.collisions(margin=margin), x._objects.unit
     facts: dict[str, list[tuple[float, str]]] = {name: [] for name in x.names}
     for a, other in pairs:
@@ -206,7 +209,7 @@ def draw_assembly(
     bodies : bool
         Whether each connected body of a part has a separate colour.
     level : int
-        The level of the trees of the parts whose boxes are drawn. Level 0 is the box around a part.
+        The level of each part's tree of boxes that is drawn. Level 0 is the box around the part.
     """
     if level is not None:
         check_level(level)

@@ -256,8 +256,8 @@ def contact(
     are kept. If two closed meshes cross, a normal may be normal to only one of them. ``patches`` groups the points by
     their normal.
 
-    If the surfaces do not intersect, for example because one body contains the other, the result has the one point of
-    `signed_distance`. For a half-space the convex hull of a body is used. The depth of non-convex bodies takes longer
+    If the surfaces do not intersect, for example because one body contains the other, or if every normal leads into a
+    body, the result has the one point of `signed_distance`. It need not be on the surfaces. For a half-space the convex hull of a body is used. The depth of non-convex bodies takes longer
     than the points. It is computed at the first access to a field that needs it: ``result``, ``normal``, ``distance``,
     ``lower``, ``upper`` or ``status``.
 

@@ -630,7 +630,7 @@ BAD_FILES = {
     "ragged drive": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive=[[0,1],[1]]", "joint 1.*drive.*lengths"),
     "drive of words": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive='x'", r"joint 1.*drive.*'x'.*\[0, 90\]"),
     "coupling": ("[[coupling]]\njoint='j'\nto='k'", "coupling 1.*ratio.*lead"),
-    "lead": ("[[coupling]]\njoint='j'\nto='k'\nlead=1", "coupling 1.*lead.*slides.*turns"),
+    "lead": ("[[coupling]]\njoint='j'\nto='k'\nlead=1", "coupling 1.*lead.*prismatic.*turns"),
     "kind of a driven one": (
         "[[joint]]\nname='j'\nkind='ball'\nchild='a'\ndrive=[0,1]",
         "joint 1.*'ball'.*'revolute', 'prismatic'",

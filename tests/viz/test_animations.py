@@ -150,7 +150,7 @@ def test_invalid_animations_raise(tmp_path, monkeypatch):
         viz.motion(way, target=tmp_path / "a.gif", of=[])
     with pytest.raises(TypeError, match=r"\bstr\b.*Checker"):
         viz.motion("nut", target=tmp_path / "a.gif")
-    with pytest.raises(TypeError, match=r"path of a robot.*Checker.*Impact.*of="):
+    with pytest.raises(TypeError, match=r"path= and moving= need a Checker.*Impact.*of="):
         viz.motion(impact(), [[0.0]])
     with pytest.raises(TypeError, match=r"path of a robot.*file as target="):
         viz.motion(impact(), path="a.gif")

@@ -257,9 +257,9 @@ def contact(
     their normal.
 
     If the surfaces do not intersect, for example because one body contains the other, or if every normal leads into a
-    body, the result has the one point of `signed_distance`. It need not be on the surfaces. For a half-space the convex hull of a body is used. The depth of non-convex bodies takes longer
-    than the points. It is computed at the first access to a field that needs it: ``result``, ``normal``, ``distance``,
-    ``lower``, ``upper`` or ``status``.
+    body, the result has the one point of `signed_distance`. It need not be on the surfaces. For a half-space the convex
+    hull of a body is used. The depth of non-convex bodies takes longer than the points. It is computed at the first
+    access to a field that needs it: ``result``, ``normal``, ``distance``, ``lower``, ``upper`` or ``status``.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ def test_invalid_animations_raise(tmp_path, monkeypatch):
         viz.motion("nut", target=tmp_path / "a.gif")
     with pytest.raises(TypeError, match=r"path= and moving= need a Checker.*Impact.*of="):
         viz.motion(impact(), [[0.0]])
-    with pytest.raises(TypeError, match=r"path of a robot.*file as target="):
+    with pytest.raises(TypeError, match=r"path= and moving= need a Checker.*file as target="):
         viz.motion(impact(), path="a.gif")
     monkeypatch.setattr(motions, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"a\.mp4.*pip install imageio imageio-ffmpeg"):

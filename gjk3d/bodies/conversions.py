@@ -234,8 +234,8 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     Raises
     ------
     ShapeError
-        The function is not negative at any sample point, it returns NaN, or there are too many sample points. Errors
-        of the function are not caught.
+        The function cannot be called, is not negative at any sample point, or returns NaN. The bounds or the pitch
+        are invalid, or there are too many sample points. Errors of the function are not caught.
     ImportError
         manifold3d is not installed: ``pip install 'gjk3d[mesh]'``.
 

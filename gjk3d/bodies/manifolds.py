@@ -358,7 +358,7 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 @kernel
 def _store_lows(y: Pair, lows: Array2) -> None:
-    """Write the reversed normals of the faces of B's part, and the farthest point of the part against each."""
+    """Write the reversed normal n of each face of B's part, and the farthest point of the part along -n."""
     for k in range(min(_count_faces(y.c.b, y.loops_b), lows.shape[0])):
         n = neg(_face_normal(y.c.b, y.loops_b, k, y.row_b))
         lows[k, 0], lows[k, 1], lows[k, 2] = n
@@ -444,10 +444,10 @@ def _least_gap(normals: Array2, k: int) -> float:
 
 @kernel
 def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
-    """Return whether `_write_along` certainly rejects pair j by its gap along normal k of other pairs.
+    """Return whether `_write_along` certainly rejects pair j, because of the pair's gap along ``normals[k]``.
 
-    A's part is a triangle. ``two`` is whether B's part is a triangle too. Otherwise ``normals`` must contain the
-    farthest point of B's part against each normal.
+    A's part is a triangle. ``two`` is whether B's part is a triangle too. If not, the columns from `_LOW` of
+    ``normals[k]`` must have the point of B's part that is farthest along the negative normal.
     """
     x, n, s = t.x, vec_at(normals[k], 0), read(t.x.a.places, t.f.pairs[j, 0])
     if two:

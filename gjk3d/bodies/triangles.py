@@ -387,7 +387,7 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 
 @kernel
 def pierced(p: Triangle, q: Triangle) -> float:
-    """Return how far every point may move while an edge of p still pierces q, or 0 if no edge pierces q.
+    """Return how far the points of p may move relative to q while an edge of p pierces q, or 0 if none pierces q.
 
     Up to this distance, the ends of the edge stay on opposite sides of the plane of q, and the rim of q encloses the
     edge.

@@ -162,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_source(self) -> None:
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         if self.headers.get_all("Host") is None or not set(self.headers.get_all("Host", [])) <= names:
-            raise Refused(403, f"the request names another host than this machine. {_CURE}")
+            raise Refused(403, f"the request must name this machine and this port as its host. {_CURE}")
         origins = set(self.headers.get_all("Origin", []))
         is_own = self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
         if not is_own or not origins <= {f"http://{name}" for name in names}:

@@ -2,9 +2,9 @@
 
 `farthest` avoids the product of all points and all directions. Let w be the farthest point along some axis, and let v
 be at least as far as w along a direction d. Then d.(v - w) >= 0, so axis.(w - v) <= (d - axis).(v - w), which is at
-most the sum of |d - axis| |v - w| over the coordinates. If the axis is the mean of a few similar directions, only
-points near w satisfy this on a rounded hull, and only points of one or two faces on any hull. Directions are therefore
-split in halves. Each half retains its candidate points. The split stops when directions and candidates are few.
+most the sum of |d - axis| |v - w| over the coordinates. If the axis is the mean of a few similar directions, few
+points satisfy this inequality: those near w, and those of a large face at w. Directions are therefore split in halves.
+Each half retains its candidate points. The split stops when directions and candidates are few.
 
 Along a Morton curve, points near each other follow each other (Morton 1966).
 

@@ -85,8 +85,10 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
         raise ParseError(
             f"{file} has a DOCTYPE, which is refused because its entities are unsafe. Remove the DOCTYPE"
         ) from None
-    except (ElementTree.ParseError, LookupError, ValueError) as reason:
+    except ElementTree.ParseError as reason:
         raise ParseError(f"{file} is not well-formed XML: {reason}. Correct this line") from None
+    except (LookupError, ValueError) as reason:
+        raise ParseError(f"{file} has an encoding that cannot be read: {reason}. Save the file as UTF-8") from None
     # level by level without recursion, since deeply nested elements could overflow the stack
     depth, level = 1, [*root]
     while level:

@@ -1,4 +1,4 @@
-"""``gjk3d robot check URDF CONFIGURATIONS``, which lists the colliding pairs of configurations."""
+"""``gjk3d robot check URDF CONFIGURATIONS``, which lists the pairs that collide at each configuration."""
 
 from __future__ import annotations
 

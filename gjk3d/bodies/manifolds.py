@@ -358,7 +358,7 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 @kernel
 def _store_lows(y: Pair, lows: Array2) -> None:
-    """Write the reversed normal n of each face of B's part, and the farthest point of the part along -n."""
+    """Write a row for each face of B's part: its reversed outward normal n, and the part's farthest point along -n."""
     for k in range(min(_count_faces(y.c.b, y.loops_b), lows.shape[0])):
         n = neg(_face_normal(y.c.b, y.loops_b, k, y.row_b))
         lows[k, 0], lows[k, 1], lows[k, 2] = n

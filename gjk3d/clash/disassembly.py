@@ -207,7 +207,7 @@ def order(
     if tolerance is None:
         tolerance = max([_TOLERANCE * size, *(SPACINGS * part.spacing for part in parts)])
     elif not 0.0 <= tolerance < float("inf"):
-        raise ShapeError(f"order: tolerance is {tolerance!r}, expected a length of 0 or more")
+        raise ShapeError(f"order: tolerance is {tolerance!r}, expected a finite length of 0 or more")
     graph = _blockers(parts, units, tolerance, read_rules(ignore))
     steps, locked = _taken_apart(graph, np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1))
     names = [part.name for part in parts]

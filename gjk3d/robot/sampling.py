@@ -63,7 +63,7 @@ def allow_by_sampling(
         A robot with collision shapes.
     samples : int
         Number of configurations, drawn uniformly within the limits. Angles without limits are drawn from -pi to pi, and
-        rotations of floating joints from all rotations.
+        rotations of floating joints without limits from all rotations.
     seed : int
         The same seed gives the same samples.
     prove : int
@@ -216,7 +216,7 @@ def _below(robot: Robot, link: int, joint: int) -> bool:
 
 
 def draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
-    """Return ``count`` configurations drawn uniformly within limits. Rotations of floating joints are uniform."""
+    """Return ``count`` configurations drawn uniformly within limits. Rotations without limits are uniform."""
     # Rotation vectors drawn uniformly in a cube are not uniform rotations, so these columns are drawn again.
     q = rng.uniform(low, high, (count, robot.dof))
     for k in np.flatnonzero(robot._chain.kind == FLOATING).tolist():

@@ -621,7 +621,7 @@ def test_queries_are_interpreted_without_writable_cache(tmp_path, sources):
     done = run(FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path / "file" / "cache"))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
     assert "GJK3D_CACHE_DIR" in done.stderr
-    assert done.stderr.count("interpreted") == 1
+    assert done.stderr.count("run interpreted") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of files here")

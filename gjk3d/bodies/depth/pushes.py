@@ -257,9 +257,9 @@ def _is_neighbour_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Pr
 
 @kernel
 def _is_cell_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
-    """Return the result of `_is_part_near` for a voxel grid from the cells around q = p + step n.
+    """Return whether a part of a voxel grid other than part k is too near to q = p + step n (`_is_part_near`).
 
-    ``t.skin`` has the part of each cell, see `gjk3d.bodies.parts.Copies.in_cells`.
+    Only the cells around q are tested. ``t.skin`` has the part of each cell, see `gjk3d.bodies.parts.Copies.in_cells`.
     """
     pitch, ny, nz, last = t.span[PITCH], int(t.span[CELLS_Y]), int(t.span[CELLS_Z]), k
     u, v, s = (q[0] - t.span[0]) / pitch, (q[1] - t.span[1]) / pitch, (q[2] - t.span[2]) / pitch

@@ -124,7 +124,7 @@ def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
 
 
 def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[Rule, ...]:
-    r"""Return the rules for ignored findings in a TOML file.
+    r"""Read the rules for ignored findings from a TOML file.
 
     The file has a table ``[[ignore]]`` for each rule, with the keys ``a``, ``b`` and ``reason``. The key ``kinds`` is
     optional, and a rule without it ignores all kinds.

@@ -291,7 +291,7 @@ def labels_of(robot: Robot, names: Sequence[str]) -> dict[str, int]:
 
 
 def slider_range(robot: Robot, column: int, value: float) -> tuple[float, float]:
-    """Return the ends of a slider: the limits of the joint, or -pi and pi without limits. They include ``value``."""
+    """Return the ends of a slider: the limits of the joint, or -pi and pi without limits, extended to ``value``."""
     low, high = float(robot.lower[column]), float(robot.upper[column])
     low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
     return min(low, value), max(high, value)

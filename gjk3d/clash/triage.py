@@ -397,7 +397,9 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
         return given or Triage()
     path = Path(given)
     if not os.path.isfile(path):
-        raise FileError(f"the triage file {path} is not a file or does not exist. Save one on the page that gjk3d clash --html writes.")
+        raise FileError(
+            f"the triage file {path} is not a file or does not exist. Save one on the page that gjk3d clash --html writes."
+        )
     if path.stat().st_size > MAX_BYTES:
         raise ParseError(
             f"{path} has {path.stat().st_size} bytes, expected at most {MAX_BYTES / 1e6:g} MB. Remove the decisions"

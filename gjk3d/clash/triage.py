@@ -398,7 +398,7 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
     path = Path(given)
     if not os.path.isfile(path):
         raise FileError(
-            f"the triage file {path} is not a file or does not exist. Save one on the page that gjk3d clash --html writes."
+            f"the triage file {path} is not a file or does not exist. Save one on the page of gjk3d clash --html."
         )
     if path.stat().st_size > MAX_BYTES:
         raise ParseError(

@@ -81,7 +81,7 @@ def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> 
 
 @kernel
 def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
-    """Rotate a node if the heights of its children differ by two or more; return the node that replaces it."""
+    """Rotate a node if the heights of its children differ by two or more; return the node now in its place."""
     low, high = links[node, LEFT], links[node, RIGHT]
     if links[low, HEIGHT] > links[high, HEIGHT]:
         low, high = high, low
@@ -114,7 +114,7 @@ def mend(boxes: Array, links: Ints, state: Ints, node: int) -> None:
 
 @kernel
 def best_sibling(boxes: Array, links: Ints, root: int, leaf: int) -> int:
-    """Return the node that becomes the sibling of a new leaf, by a greedy descent to the least cost."""
+    """Return the node that becomes the sibling of a new leaf, by a greedy descent to the least growth in area."""
     node = root
     while links[node, HEIGHT] > 0:
         joined = joined_area(boxes, node, leaf)
@@ -224,7 +224,7 @@ def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> No
 
 @entry
 def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
-    """Set the boxes of leaves to the rows of ``fresh``, see `move_leaf`."""
+    """Set the boxes of leaves to the rows of ``fresh``, and insert leaves again that moved far, see `move_leaf`."""
     for k in range(leaves.shape[0]):
         box = (fresh[k, 0], fresh[k, 1], fresh[k, 2], fresh[k, 3], fresh[k, 4], fresh[k, 5])
         move_leaf(boxes, links, state, leaves[k], box)
@@ -262,7 +262,7 @@ SPAN = 4  #: ints of a pending node: first leaf, end of its leaves, parent, colu
 
 @kernel
 def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> None:
-    """Fit the box of a node to the leaves start to stop of ``order``."""
+    """Write the box around the leaves ``order[start:stop]`` to the row of a node in ``boxes``."""
     for c in range(3):
         boxes[node, c], boxes[node, 3 + c] = inf, -inf
     for k in range(start, stop):
@@ -274,9 +274,9 @@ def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> No
 
 @kernel
 def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float, float]:
-    """Return the axis along which the box centres of leaves spread most, and two lengths along this axis.
+    """Return the axis along which the box centres of leaves spread most, and two numbers for this axis.
 
-    They are twice the least coordinate of a centre, and twice the range of these coordinates.
+    The numbers are twice the least coordinate of a centre, and twice the range of the centres' coordinates.
     """
     axis, least, most = 0, 0.0, -1.0
     for c in range(3):
@@ -299,7 +299,7 @@ def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
 
 @kernel
 def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Array) -> int:
-    """Divide leaves start to stop of ``order`` into two groups; return the index at which the second group starts.
+    """Reorder ``order[start:stop]`` into two groups of leaves; return the index at which the second group starts.
 
     ``bins`` and ``costs`` are scratch.
     """
@@ -462,8 +462,9 @@ def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tu
 def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2) -> tuple[int, int]:
     """Write near pairs of leaves to ``pairs``; return their number, and the number of node pairs left on the stack.
 
-    The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more. The
-    number of node pairs on it at the start of the call is ``top``.
+    Boxes of near leaves are at most ``within`` apart along every axis. The stack starts with the pair of the root and
+    itself. It needs 3 rows for each level of the tree, and 3 more. The number of node pairs on the stack at the start
+    of the call is ``top``.
     """
     count = 0
     while top > 0 and count < pairs.shape[0]:
@@ -480,7 +481,10 @@ def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: 
 def split_between(
     boxes: Array, links: Ints, boxes_b: Array, links_b: Ints, within: float, stack: Ints, top: int
 ) -> tuple[int, bool]:
-    """Replace a pair of nodes of two trees by near pairs with children of the node of greater height, see `split`."""
+    """Replace the pair in row ``top`` of the stack, nodes of two trees, by near pairs one level below, as `split` does.
+
+    Returns the number of pairs on the stack, and whether the replaced pair consisted of two leaves.
+    """
     a, b = stack[top, 0], stack[top, 1]
     ha, hb = links[a, HEIGHT], links_b[b, HEIGHT]
     if ha == 0 and hb <= 0:
@@ -525,10 +529,10 @@ def along_rays(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Write pairs of a ray and a leaf that it may hit to ``pairs``, starting with ray ``first``.
 
-    ``top`` is the number of nodes that an earlier call left on the stack for this ray, or 0.
+    ``top`` is the number of nodes that an earlier call left on the stack for ray ``first``, or 0.
 
     Returns the number of pairs, the ray at which the next call continues, and the number of nodes left on the stack
-    for this ray. The stack needs a row for each level of the tree, and one more.
+    for that ray. The stack needs a row for each level of the tree, and one more.
     """
     count = 0
     ray = first
@@ -618,7 +622,7 @@ class Tree:
         self._changes = 0
 
     def changed(self, count: int) -> None:
-        """Add ``count`` to the number of single changes, and rebuild the tree if this is about half of the leaves.
+        """Add ``count`` to the number of single changes, and rebuild the tree if this exceeds about half of the leaves.
 
         A single change inserts, removes or moves one leaf, and makes the tree worse. A caller that moves leaves by
         `move_leaf` must call this method first.
@@ -659,7 +663,7 @@ class Tree:
     # --- searches ------------------------------------------------------------------------------------------------
 
     def pairs(self, within: float = 0.0, block_size: int = _CHUNK) -> Iterator[Ints]:
-        """Yield blocks of pairs of leaves, (m, 2), whose boxes are within a distance along every axis.
+        """Yield blocks of pairs of leaves, (m, 2), whose boxes are at most ``within`` apart along every axis.
 
         Each pair occurs once. The order of the two leaves and the order of the pairs depend on the tree.
         """

@@ -43,7 +43,7 @@ class Parts(ABC):
     )  # fmt: skip
 
     count: int
-    reach: float  #: greatest coordinate of any part
+    reach: float  #: greatest absolute coordinate of any part
     endless: bool  #: whether all parts are unbounded below, beyond their boxes
     _fast: Any  #: see `gjk3d.bodies.depth.fast`
     _head: Any  #: see `gjk3d.engine.store`
@@ -58,27 +58,27 @@ class Parts(ABC):
     @property
     @abstractmethod
     def box(self) -> Array:
-        """The box around all parts, (6,)."""
+        """The box around all parts, (6,): the least corner, then the greatest."""
 
     @abstractmethod
     def boxes(self, which: Ints) -> Array:
-        """Return the boxes of some parts, (k, 6)."""
+        """Return the boxes of the parts ``which``, (k, 6): the least corner of each, then the greatest."""
 
     @abstractmethod
     def boxes_at(self, which: Ints, m: Array) -> Array:
-        """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
+        """Return the axis-aligned boxes, (k, 6), of the parts ``which`` if the body is placed at the pose row m."""
 
     @abstractmethod
     def _give(self) -> PartTree:
-        """Return all parts in the format of the kernels, numbered in the order of the leaves."""
+        """Return all parts in the format of the kernels, in the order of the leaves of their tree."""
 
     @abstractmethod
     def shape(self, part: int) -> Shape:
-        """Return one part in its own frame."""
+        """Return a part as a shape in the frame of the part, without its pose row."""
 
     @abstractmethod
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
+        """Return for each part, or for each connected piece, its lowest and its highest point along n, (k, 2, 3)."""
 
     @abstractmethod
     def points(self) -> Array:
@@ -94,10 +94,10 @@ class Parts(ABC):
         return self._given
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """Return a list of shapes, and the index in this list of the shape of each part.
+        """Return a list of shapes, and for each part the index of its shape in this list.
 
-        Triangles and columns of a height field are not listed as shapes. A single index applies to all parts. An item
-        that is not a shape is a mesh whose triangles are parts.
+        A single index applies to all parts. An item that is not a shape is a mesh whose triangles are parts. The list
+        is empty if all parts are triangles of one mesh or columns of a height field.
         """
         return [], np.zeros(1, dtype=np.int64)
 
@@ -105,11 +105,11 @@ class Parts(ABC):
 
     @property
     def any_mapped(self) -> bool:
-        """Whether a part is a support mapping of a user."""
+        """Whether at least one part is a support mapping of a user."""
         return False
 
     def mapped(self, which: Ints) -> Bools:
-        """Return which of some parts are support mappings of users, (k,)."""
+        """Return for each part in ``which`` whether it is a support mapping of a user, (k,)."""
         return np.zeros(len(which), dtype=bool)
 
     def hull(self) -> Shape | None:
@@ -118,12 +118,12 @@ class Parts(ABC):
 
     @property
     def convex_slack(self) -> float:
-        """The greatest difference between the depths of the body and of its hull; infinite for a non-convex body."""
+        """A bound of the difference between the depths of the body and of its hull, infinite for a non-convex body."""
         return inf
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """The closed meshes with a solid interior, and their pose rows."""
+        """The closed meshes with a solid interior, each with its pose row."""
         return []
 
     def samples(self) -> Array:
@@ -131,12 +131,12 @@ class Parts(ABC):
         return self.points()
 
     def outward(self, which: Ints) -> Array:
-        """Return unit normals of some parts out of the solid that they bound, (k, 3), or zero without a solid."""
+        """Return the outward unit normals, (k, 3), of the parts ``which``, zero for parts that do not bound a solid."""
         return np.zeros((len(which), 3))
 
 
 class Body(Collidable):
-    """A non-convex body, which is immutable, hashable and picklable."""
+    """A body of convex parts, which is immutable, hashable and picklable."""
 
     __slots__ = ()
     _kind = Kind.PARTS
@@ -147,9 +147,9 @@ class Body(Collidable):
         return self._cached("parts", self._build_parts) if parts is None else parts
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return the parts near an object whose points are within ``reach`` of ``shift``, a position in this frame.
+        """Return the parts near an object whose points are within ``reach`` of the position ``shift`` in this frame.
 
-        Fewer parts are sufficient if the object is not to be ``pushed`` out of the body.
+        ``pushed`` is whether the object is to be moved out of the body, which may need more parts.
         """
         return self._as_parts()
 
@@ -164,7 +164,7 @@ class Body(Collidable):
 
     @property
     def _order(self) -> tuple[int, ...]:
-        """The key by which two bodies are ordered for the kernels."""
+        """The key of this body. The kernels take the one of two bodies that has the lesser key first."""
         return self._cached("order", self._find_order)
 
     def _find_order(self) -> tuple[int, ...]:
@@ -226,7 +226,7 @@ class PartTree(NamedTuple):
     kind: int  #: TRIANGLES, COPIES, PLACED or PRISMS
     inside: int  #: OPEN or SKIN
     rim: float  #: radius by which all boxes are rounded
-    reach: float  #: greatest coordinate
+    reach: float  #: greatest absolute coordinate
 
 
 #: one body with one row (rim, reach), or several bodies of one part in shared arrays with a row (rim, reach) each
@@ -241,7 +241,7 @@ def triangles_of(t: PartTree) -> TriangleTree:
 
 @inlined
 def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
-    """Return body k of the bodies joined in ``t``; ``rims_reaches`` has a row of the fields (rim, reach) for each."""
+    """Return body k of the bodies joined in ``t``; ``rims_reaches`` has a row (rim, reach) for each body."""
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
@@ -252,7 +252,7 @@ def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
 
 @inlined
 def _put_pose(row: Array, x: float, y: float, z: float) -> None:
-    """Write the pose row of a translation by (x, y, z)."""
+    """Write the pose row of a translation by (x, y, z) into ``row``."""
     row[0] = row[4] = row[8] = 1.0
     row[1] = row[2] = row[3] = row[5] = row[6] = row[7] = row[12] = 0.0
     row[9], row[10], row[11] = x, y, z
@@ -304,7 +304,7 @@ def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
-    """Write the floats of column ``number`` of a height field into ``f``, and the pose row of its middle."""
+    """Write the floats of column ``number`` of a height field into ``f``, and its pose row into ``row``."""
     bottom = t.floats[BOTTOM]
     (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = top_of(t, number)
     x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
@@ -323,7 +323,7 @@ def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
 
 @kernel
 def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
-    """Return part k, and write the pose row of the part into ``row``.
+    """Return the core of part k, and write the pose row of the part in the body's frame into ``row``.
 
     ``f`` is scratch for the floats of the part, and must be zero before the first call.
     """
@@ -361,7 +361,7 @@ def _unpack(t: PartTree, which: Ints1, floats: Array2, rows: Array2) -> None:
 
 
 def packed_parts(t: PartTree, which: Ints) -> Packed:
-    """Return some parts in the format of the queries on convex shapes."""
+    """Return the parts ``which`` in the format of the queries on convex shapes, and their pose rows."""
     rows, created = np.empty((len(which), WIDTH)), t.kind in (TRIANGLES, PRISMS)
     floats = np.zeros((len(which) if created else 1, WIDEST))
     _unpack(t, np.ascontiguousarray(which), floats, rows)
@@ -374,13 +374,13 @@ def packed_parts(t: PartTree, which: Ints) -> Packed:
 
 @inlined
 def is_single(t: PartTree) -> bool:
-    """Return whether a body is a single part, but not a column of a height field."""
+    """Return whether a body is a single part that is not a column of a height field."""
     return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
 
 
 @kernel
 def put_behind(m: Rigid, row: Array) -> None:
-    """Replace a pose row by its composition with the outer pose m, as `gjk3d.poses.composed` computes it."""
+    """Replace the pose row ``row`` by the composed pose m * row, as `gjk3d.poses.composed` computes it."""
     for c in range(3):
         x, y, z = row[c], row[3 + c], row[6 + c]
         row[c], row[3 + c], row[6 + c] = (
@@ -412,7 +412,7 @@ def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
 
 @kernel
 def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: float) -> bool:
-    """Return whether box i of A and box j of B are farther apart than ``within``; m is the pose of B in A's frame."""
+    """Return whether box i of A and box j of B are proven farther apart than ``within``; B is at m in A's frame."""
     p, q = a.boxes, b.boxes
     rim = a.rim + b.rim
     if rim > 0.0:
@@ -431,7 +431,10 @@ def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
 
 @kernel
 def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -> float:
-    """Return a lower bound of the distance of column k of the height field a from box j of b; ``box`` is scratch."""
+    """Return a lower bound of the distance of column k of the height field a from box j of b.
+
+    m is the pose of b in a's frame, and ``box`` is scratch.
+    """
     h, ny = a.places, a.places.shape[1] - 1
     cell, half, dx, dy = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH_X], a.floats[PITCH_Y]
     u, v = cell // ny, cell % ny

@@ -62,7 +62,7 @@ class Nearest(NamedTuple):
     lower: float
     upper: float
     row: Array  #: result of `gjk3d.narrow.solve` for the nearest pair of parts, in the frame of the first body
-    parts: tuple[int, int]
+    parts: tuple[int, int]  #: indices of the nearest parts of the first and of the second body
     curved: bool = False  #: whether the promised bounds are those of curved parts, which are wider
     too_far: bool = False  #: whether the bodies are proven farther apart than the limit of the query
 
@@ -104,14 +104,14 @@ class BodyPair:
         self.in_kernels = not (a.any_mapped or b.any_mapped)
 
     def moved(self, shift: Array) -> BodyPair:
-        """Return the pair with b translated."""
+        """Return the pair with b translated by ``shift`` in a's frame."""
         m = self.m.copy()
         m[9:12] += shift
         return type(self)(self.a, self.b, m)
 
     @property
     def rows(self) -> tuple[Array, Array]:
-        """The pose rows of both bodies."""
+        """The pose rows of both bodies in a's frame."""
         row = np.zeros((1, WIDTH))
         row[0, :12] = self.m[:12]
         return IDENTITY, row
@@ -132,7 +132,7 @@ class BodyPair:
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
-        """Return lower bounds of the distances of pairs of parts."""
+        """Return lower bounds of the distances of pairs of parts by their boxes, (k,)."""
         return box_gaps(self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.m))
 
     def _packed_pairs(self, pairs: Ints) -> tuple[PackedShapes, Ints, Ints, Array]:
@@ -150,7 +150,7 @@ class BodyPair:
         return batch, local, _table(starts, local), rows
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
-        """Return the kernels' result rows for pairs of parts, and a row of flags for each result (`marks_of`)."""
+        """Return the result row of each pair of parts in the format of `gjk3d.narrow.solve`, and its row of flags."""
         out, flags = empty_answers(len(pairs))
         if self.in_kernels:
             rows_a, rows_b = self.rows
@@ -160,28 +160,28 @@ class BodyPair:
         return out, flags
 
     def solve_again(self, pairs: Ints, mode: int, out: Array, flags: Ints, most: float = inf) -> None:
-        """Solve again, with as much memory as needed, the pairs of parts whose bounds are wider than promised."""
+        """Compute the rows whose bounds are wider than promised again, with as much memory as needed."""
         again = flags[:, 2] == 0
         if again.any():
             batch, local, table, rows = self._packed_pairs(pairs[again])
             out[again], flags[again] = batch.solve(local, table, rows, Wanted(mode, most))
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
-        """Return which pairs of parts are not proven farther apart than a margin."""
+        """Return which pairs of parts are not proven farther apart than ``margin``, (k,)."""
         if not len(pairs):
             return np.zeros(0, dtype=bool)
         batch, local, table, rows = self._packed_pairs(pairs)
         return batch.collide(local, table, rows, margin + self.error)
 
     def _curved(self, pair: Ints) -> bool:
-        """Return whether a part of a pair is not a polytope."""
+        """Return whether at least one part of the pair is not a polytope."""
         packed = packed_parts(self.a.given, pair[:1]), packed_parts(self.b.given, pair[1:])
         return any(part.ints[part.starts.item(0) + layout.POLYTOPE] == 0 for part in packed)
 
     # --- results -------------------------------------------------------------------------------------------------
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return at most ``most`` pairs of parts that touch, overlap, or are within a margin."""
+        """Return at most ``most`` pairs of parts that touch, overlap, or are at most ``margin`` apart."""
         if self.in_kernels:
             return self._listed(margin, True, most)
         left, size = self.candidates(margin), _FIRST
@@ -193,7 +193,7 @@ class BodyPair:
         return np.concatenate(pairs)[:most]
 
     def held(self) -> HeldPoint | None:
-        """Return a point of one body inside a closed mesh of the other, or None."""
+        """Return a point of one body inside a closed surface of the other body, or None."""
         if self.in_kernels:
             (rows_a, rows_b), scratch = self.rows, tree_scratch()
             code = held_at(*self._trees[:2], rows_a[0], rows_b[0], scratch)
@@ -212,7 +212,7 @@ class BodyPair:
         return None
 
     def meet(self, margin: float = 0.0) -> bool:
-        """Return whether the bodies touch, overlap, or are within a margin of at least 0."""
+        """Return whether the bodies touch, overlap, or are at most ``margin`` apart, where ``margin`` >= 0."""
         code = DOUBT
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
@@ -268,9 +268,9 @@ class BodyPair:
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def common_point(self) -> tuple[Array, Array]:
-        """Return a common point of two intersecting bodies, and the normal of the parts at this point, in a's frame.
+        """Return a common point of two intersecting bodies, and the contact normal of two parts at it, in a's frame.
 
-        If the point is inside a closed surface of the other body, the normal is the x axis.
+        If a point of one body is inside a closed surface of the other body, it is returned with the x axis as normal.
         """
         inner = self.held()
         if inner is not None:
@@ -282,11 +282,11 @@ class BodyPair:
         return self.common_point_of(pairs[0]), self.solve(pairs, narrow.SIGNED)[0][0, 3:6]
 
     def common_point_of(self, pair: Ints) -> Array:
-        """Return a common point of two intersecting parts."""
+        """Return a common point of a pair of intersecting parts in a's frame."""
         return self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
 
     def deepest(self) -> tuple[Ints, Array]:
-        """Return the deepest pair of parts and its result row. Both are empty if no parts intersect."""
+        """Return the deepest pair of parts, (1, 2), and its result row. Both are empty if no parts intersect."""
         pairs = self.meeting()
         out, _ = self.solve(pairs, narrow.SIGNED)
         first = out[:, 2].argsort(kind="stable")[:1]
@@ -304,7 +304,8 @@ class BodyPair:
 def _table(starts: Ints, pairs: Ints) -> Ints:
     """Return the table of the kernels for ``pairs``, which has two part indices per row.
 
-    For each part, the table has its row of ``starts``, where its data begin, and the index of its pose row.
+    For each part of a pair, the table has the row of ``starts``, which is where the data of the part begin, and the
+    index of its pose row.
     """
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
@@ -352,7 +353,7 @@ class MeshPair(BodyPair):
         return cls(first, second, m)
 
     def _crossing(self, most: int | None = None) -> Ints:
-        """Return the pairs of triangles that touch or cross, at most ``most``."""
+        """Return at most ``most`` pairs of triangles that touch or cross, numbered as in the trees, (k, 2)."""
         trees = tuple(self.m.tolist()), self.error, self.a.tree.arrays, self.b.tree.arrays, traversal_stack()
         return grown(lambda pairs: crossings(*trees, pairs), _MORE_ROOM, most)
 
@@ -361,15 +362,15 @@ class MeshPair(BodyPair):
         return len(self._crossing(1)) > 0
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of triangles that touch or cross, in the order of their faces, at most ``most``.
+        """Return at most ``most`` pairs of triangles that touch or cross, numbered as in the trees, (k, 2).
 
-        The margin is ignored.
+        The pairs are sorted by the indices of their faces in the meshes. The margin is ignored.
         """
         pairs = self._crossing(most)
         return pairs[np.lexsort((self.b.tree.order[pairs[:, 1]], self.a.tree.order[pairs[:, 0]]))]
 
     def meeting_faces(self, most: int | None = None) -> Ints:
-        """Return the pairs of faces that touch or cross, in the order of their numbers, (k, 2), at most ``most``."""
+        """Return at most ``most`` sorted pairs of indices of faces that touch or cross, (k, 2)."""
         pairs = self.meeting(0.0, most)
         return np.column_stack([self.a.tree.order[pairs[:, 0]], self.b.tree.order[pairs[:, 1]]])
 
@@ -390,7 +391,7 @@ class MeshPair(BodyPair):
         return float(max(0.0, reach - self.error))
 
     def gap(self, most: float = inf) -> Nearest | None:
-        """Return bounds of the distance of surfaces that do not intersect, or None beyond ``most``."""
+        """Return bounds of the distance of surfaces that do not intersect, or None if it is above ``most``."""
         seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(STACK)
         trees = self.a.tree.arrays, self.b.tree.arrays
         limit = min(most * (1.0 + 1e-12), 1e150)
@@ -420,13 +421,13 @@ class MeshPair(BodyPair):
         return gap
 
     def faces_of(self, nearest: Nearest) -> tuple[int, int]:
-        """Return the face of a and the face of b that have the nearest points."""
+        """Return the index of the face of a, and of the face of b, that have the nearest points."""
         return int(self.a.tree.order[nearest.parts[0]]), int(self.b.tree.order[nearest.parts[1]])
 
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def place(self, hulls: Array | None) -> Array:
-        """Return a point of the overlap, the mean of some intersection segments if there are any."""
+        """Return a point of the overlap in a's frame, the mean of some intersection segments if there are any."""
         segments = self.cut(_LOOKED_AT)
         if len(segments):
             middle: Array = segments.mean(axis=(0, 1))

@@ -41,7 +41,7 @@ _GROWN = 16.0 * 2.0**-52
 
 @entry
 def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> None:
-    """Write the nine coordinates of each triangle, and the least and the greatest corner of its box."""
+    """Write each triangle's coordinates into ``corners``, and its box's least and greatest corner into ``spans``."""
     for k in range(faces.shape[0]):
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
         for i in range(3):
@@ -52,7 +52,10 @@ def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> No
 
 @kernel
 def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, float, float]:
-    """Return the axis along which the centres of some boxes spread most, and their least coordinate and width on it."""
+    """Return the axis along which the centres of some boxes spread most, and their least coordinate and range on it.
+
+    The boxes are the rows ``order[start:stop]`` of ``spans``.
+    """
     m0 = m1 = m2 = 1e308
     n0 = n1 = n2 = -1e308
     for k in range(start, stop):
@@ -71,7 +74,10 @@ def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, floa
 
 @kernel
 def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: float, width: float, bins: Array) -> int:
-    """Split the triangles where the surface area heuristic has the least cost; return the start of the second part."""
+    """Split ``order[start:stop]`` at the least cost of the surface area heuristic; return the start of the second part.
+
+    If no split is found, ``start`` is returned.
+    """
     for k in range(BINS):
         bins[k, 0] = bins[k, 1] = bins[k, 2] = 1e308
         bins[k, 3] = bins[k, 4] = bins[k, 5] = -1e308
@@ -125,7 +131,7 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
 
 @kernel
 def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
-    """Split a node on the stack at ``middle``, or in halves if a side is empty, and return the stack's size."""
+    """Push both children of node ``stack[top]``, split at ``middle``, or halved if one is empty; return the new top."""
     node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
     if middle <= start or middle >= stop:
         middle = (start + stop) // 2
@@ -139,9 +145,9 @@ def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
 
 @entry
 def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
-    """Build the nodes down to leaves of at most ``most`` boxes, and return the number of nodes.
+    """Write the ``links`` of nodes down to leaves of at most ``most`` boxes, and return the number of nodes.
 
-    ``order`` is sorted by leaves.
+    ``order`` has the indices of the boxes, and gets the order of the leaves. ``bins`` and ``stack`` are scratch.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -194,7 +200,7 @@ def _principal(c: Array) -> None:
 
 @kernel
 def _enclose(corners: Array, start: int, stop: int, axes: Array, o: int, box: Array) -> float:
-    """Write the box of some triangles with the axes in rows o to o + 2, and return its surface area."""
+    """Write the box of some triangles along the axes in rows o to o + 2 of ``axes``; return 1/8 of its surface area."""
     for k in range(3):
         x, y, z = axes[o + k, 0], axes[o + k, 1], axes[o + k, 2]
         low, high = 1e308, -1e308
@@ -219,7 +225,7 @@ def _enclose(corners: Array, start: int, stop: int, axes: Array, o: int, box: Ar
 
 @entry
 def fit(corners: Array2, links: Ints2, boxes: Array2, work: Array2) -> None:
-    """Write the box of every node. ``work`` has rows for a matrix, its axes, a middle, three unit axes, and a box."""
+    """Write the oriented box of every node, or its axis-aligned box if this is not larger. ``work`` is scratch."""
     for i in range(3):
         for j in range(3):
             work[7 + i, j] = 1.0 if i == j else 0.0
@@ -252,7 +258,7 @@ def fit(corners: Array2, links: Ints2, boxes: Array2, work: Array2) -> None:
 
 @entry
 def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
-    """Write the axis-aligned box of every node around boxes in the order of the leaves. Children come after parents."""
+    """Write the axis-aligned box of every node. ``spans`` has the order of the leaves; children come after parents."""
     for node in range(boxes.shape[0] - 1, -1, -1):
         first = links[node, 0]
         for c in range(3):
@@ -271,7 +277,7 @@ def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
 
 @kernel
 def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float, float]:
-    """Write the axis-aligned box of some points; return its longest axis, and its middle and width along this axis."""
+    """Write the box of the points ``rows[start:stop]``; return its longest axis, and its middle and width along it."""
     l0 = l1 = l2 = 1e308
     h0 = h1 = h2 = -1e308
     for k in range(start, stop):
@@ -295,9 +301,9 @@ def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float,
 def _halve(
     places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, right: Ints
 ) -> int:
-    """Move the points up to ``middle`` along an axis to the front, and return the first index of the others.
+    """Move the points whose coordinate on ``axis`` is at most ``middle`` to the front; return the index after them.
 
-    ``spare`` and ``right`` are scratch.
+    Only the points start to stop are moved, with their items of ``order``. ``spare`` and ``right`` are scratch.
     """
     # branchless, since the branch would be unpredictable
     low, high = start, 0
@@ -321,8 +327,8 @@ def part_points(
 ) -> int:
     """Split points at the centre of their box down to leaves of at most ``most``, and return the number of nodes.
 
-    The box of every node is written. Points and ``order`` get the order of the leaves. ``spare``, ``right`` and
-    ``stack`` are scratch.
+    ``links`` and ``boxes`` of the nodes are written. ``places``, the points, and ``order``, their indices, get the
+    order of the leaves. ``spare``, ``right`` and ``stack`` are scratch.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -349,7 +355,7 @@ class Tree(NamedTuple):
     links: Ints  #: (nodes, 3)
     corners: Array  #: (m, 9) in the order of the leaves
     order: Ints  #: (m,) face of the mesh of each triangle
-    reach: float  #: greatest coordinate
+    reach: float  #: greatest absolute coordinate
 
     @property
     def arrays(self) -> TriangleTree:
@@ -367,7 +373,7 @@ def tree_of(mesh: Mesh) -> Tree:
 
 
 def boxes_at(mesh: Mesh, level: int) -> Array:
-    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3), ordered with the last axis fastest.
+    """Return the corners (n, 8, 3) of the boxes at a level of the mesh's tree. The last axis of a box varies fastest.
 
     Level 0 is the box around the mesh. Leaves above the level are included.
     """
@@ -424,7 +430,7 @@ def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
 
 
 def straight(spans: Array, links: Ints) -> Array:
-    """Return the axis-aligned boxes of the nodes over boxes in the order of the leaves."""
+    """Return the axis-aligned boxes of the nodes, (nodes, 15). ``spans`` are in the order of the leaves."""
     boxes = np.empty((len(links), BOX))
     fit_straight(spans, links, boxes)
     return boxes
@@ -485,7 +491,7 @@ class WideTree(NamedTuple):
     vertices: Array2  #: vertices of the mesh, in its unit
     faces: Ints2  #: faces of the mesh
     scale: float  #: units of the tree per unit of the mesh
-    reach: float  #: greatest coordinate, in the unit of the mesh
+    reach: float  #: greatest absolute coordinate, in the unit of the mesh
 
 
 class WideStack(NamedTuple):
@@ -546,7 +552,7 @@ def row_of(array: Array, k: int) -> int:
 
 @entry
 def straight_boxes(spans: Array2, order: Ints1, links: Ints2, boxes: Array2) -> None:
-    """Write the least and the greatest corner of the box of each node. Children come after their parents."""
+    """Write the least and the greatest corner of each node's box into a row of ``boxes``. Children follow parents."""
     for node in range(links.shape[0] - 1, -1, -1):
         child = links[node, 0]
         for c in range(3):
@@ -562,9 +568,10 @@ def straight_boxes(spans: Array2, order: Ints1, links: Ints2, boxes: Array2) -> 
 
 @kernel
 def _open(node: int, links: Ints, boxes: Array, picked: Ints) -> int:
-    """Write up to eight descendants of a binary node, and return their number.
+    """Write up to eight descendants of a binary node into ``picked``, and return their number.
 
-    The descendant with the largest surface is replaced by its children until there are eight.
+    The descendant with the largest surface and more than eight triangles is replaced by its children until there are
+    eight.
     """
     picked[0] = node
     count = 1
@@ -593,7 +600,7 @@ def collapse(
     links: Ints2, boxes: Array2, scale: float, wide: Floats32_3, children: Ints32_2, leaves: Ints1, todo: Ints1,
     picked: Ints1,
 ) -> tuple[int, int]:  # fmt: skip
-    """Write the wide nodes, and the binary node of each leaf; return the numbers of wide nodes and of leaves."""
+    """Write wide nodes to ``wide`` and ``children``, the leaves' binary nodes to ``leaves``; return both counts."""
     nodes, done, leaf_count = 1, 0, 0
     todo[0] = 0
     while done < nodes:
@@ -621,7 +628,7 @@ def collapse(
 def fill_leaves(
     triangles: Array2, order: Ints1, links: Ints2, boxes: Array2, scale: float, leaves: Ints1, tree: WideTree
 ) -> None:
-    """Write the centres and radii of the leaves, and the corners and face numbers of their triangles."""
+    """Write into ``tree`` the centres and radii of the leaves, and the corners and face indices of their triangles."""
     for k in range(leaves.shape[0]):
         node = leaves[k]
         first, count = links[node, 1], links[node, 2]

@@ -160,7 +160,7 @@ def _listed(parts: Any) -> list[Any]:
 
 
 def _flattened(item: Any, what: str) -> list[Part]:
-    """Check an item of the list of `Compound`, and return its part, or all parts of a nested compound.
+    """Check a (shape, pose) item of a `Compound`, and return it as a list of parts, several for a nested compound.
 
     ``what`` names the item in errors.
     """
@@ -231,7 +231,7 @@ def swept(
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array]]:
-    """Yield groups of parts that differ only in their positions, or polytopes with equal numbers of vertices.
+    """Yield groups of parts that differ only in position, and of polytopes with equal rotation and vertex count.
 
     Each group has the indices of its parts, their terms as stacks in the body's frame, the centres (n, 3) and radii
     (n,) of balls around the parts, and the rounding radii of the parts (n,).
@@ -365,7 +365,7 @@ class Plates(TreeParts):
         )  # fmt: skip
 
     def shape(self, part: int) -> Shape:
-        """Return one part in its own frame."""
+        """Return a part as a shape in the frame of the part, which is the body's frame."""
         return Triangle(self._corners[part]).inflated(self.radius)
 
     def hull(self) -> Shape:
@@ -374,11 +374,11 @@ class Plates(TreeParts):
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """Closed meshes with an interior, and their pose rows."""
+        """The mesh with its pose row if its interior is solid, otherwise nothing."""
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
+        """Return the lowest and the highest point along n of each connected piece, (k, 2, 3)."""
         surface_ends = ends_of(self.mesh.vertices[self.mesh.faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
         return surface_ends + self.radius * np.stack([-n, n])
 
@@ -387,7 +387,7 @@ class Plates(TreeParts):
         return self.mesh._body_points
 
     def samples(self) -> Array:
-        """Return points spread over the whole body, (k, 3), for lower bounds of depth."""
+        """Return the vertices of the mesh, (k, 3), for lower bounds of the body's depth in another body."""
         return self.mesh._used
 
 
@@ -417,7 +417,7 @@ class Balls(Copies):
         return self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
 
     def boxes(self, which: Ints) -> Array:
-        """Return the boxes of some parts, (k, 6)."""
+        """Return the boxes of the parts ``which``, (k, 6): the least corner of each, then the greatest."""
         places = self._places[which]
         half = self._half(places)
         return np.hstack([places - half, places + half])
@@ -585,7 +585,7 @@ class PointCloud(Body):
     @property
     @cached
     def _wide_tree(self) -> WideTree:
-        """The wide tree of the points, with the nodes of the binary tree. A point is a triangle of equal corners."""
+        """The wide tree of the points, with the nodes of their binary tree. A point is a triangle of equal corners."""
         parts, every = self._as_parts(), np.arange(len(self.points))
         return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
 

@@ -179,7 +179,7 @@ def _find_outward(parts: Triangles) -> tuple[Array, int]:
 
 
 def _by_samples(parts: Triangles, normals: Array, step: float) -> Array:
-    """Return normals that lead out of the solid at samples of their faces, and zero if the samples differ."""
+    """Return the normals, turned to lead out of the solid at samples of their faces, or zero if the samples differ."""
     corners = tree_of(parts.mesh).corners.reshape(-1, 3, 3)
 
     def sides(sample: Array) -> Ints:
@@ -208,7 +208,7 @@ _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a contact point after 
 
 
 class Side(NamedTuple):
-    """The parts of a body, or of the bodies of a list."""
+    """Data of the parts of a body, or of the bodies of a list."""
 
     faces: Faces
     outward: Array2  #: outward normals of the parts, or one zero row
@@ -315,7 +315,7 @@ def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | 
 
 
 def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
-    """Return the contact points of convex shapes a with the half-space b, and the index of each row's first point."""
+    """Return the contact points of shape a with the half-space b, and the index of the first point of each pose row."""
     ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
     pairs = PairRows(ints, floats, row, rows.joined_poses())
     points, count = patch_points(pairs, faces_of_two(a, b), answers.copy(), within, None, rows.workers)
@@ -406,7 +406,7 @@ class ContactPair:
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
         """Return the plan of the two objects in ``x``.
 
-        ``later`` is whether the objects have equal keys and were swapped because of their poses.
+        ``later`` is whether the objects are tied in their order (`order_of`), and their poses decided to swap them.
         """
         if x.ours is not x.a._as_parts():  # a height field without a bottom has other columns at these poses
             return ContactPlan(*x[:3])
@@ -459,10 +459,10 @@ def _choose(
     x: PosedPair, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
     w: TreeScratch,
 ) -> tuple[int, float]:  # fmt: skip
-    """Select the pairs of parts at a pose row that have contact points. Return the number of pairs and a limit.
+    """Select the pairs of parts at a pose row that have contact points, in ``f.some``; return their number and a limit.
 
     The limit is the length of a known separating translation, which bounds the depths of contacts. It is inf if no
-    faces intersect.
+    faces intersect. The row's part of `ListedPairs.begins` is ``first``. ``mutual`` is whether `keep_mutual` is used.
     """
     count, most = 0, inf
     # only faces of closed meshes push each other, and the points of all other parts are used unchanged
@@ -512,7 +512,7 @@ def point_rows(
     trees: ContactTrees, sides: Sides, within: float, rows: ShapeRows, most_deep: Array1, listed: ListedPairs,
     w: TreeScratch, scratch: ContactScratch, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
-    """Write the contact points of pairs of parts at each pose row in the world frame (`write_points`).
+    """Write the contact points of pairs of parts at each pose row (`write_points`), in the world frame.
 
     The points of row k begin at ``begins[k]``, and ``points`` must have room for all. For faces that push each
     other apart, the results in ``listed`` are changed. ``most_deep`` has the depths of the rows, if known.
@@ -551,7 +551,7 @@ _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `rela
 class Touches(NamedTuple):
     """One row for each pair of intersecting faces, with points and normals in the world frame.
 
-    The rows of pair k of poses begin at ``begins[k]``.
+    The rows of the k-th pair of poses begin at ``begins[k]``.
     """
 
     faces: Ints  #: (m, 2), ascending
@@ -561,7 +561,7 @@ class Touches(NamedTuple):
 
 @kernel
 def _depth_behind(n: Vec3, p: Triangle, q: Triangle) -> float:
-    """Return how far triangle q extends behind the plane of p with the unit normal n, at least 0."""
+    """Return how far triangle q extends behind the plane of triangle p with the unit normal n, at least 0."""
     return max(0.0, dot(n, sub(p[0], q[0])), dot(n, sub(p[0], q[1])), dot(n, sub(p[0], q[2])))
 
 

@@ -91,7 +91,7 @@ _NO_PLANES = np.empty((0, 4))
 
 
 class ShapeList:
-    """A list of objects. If it has several, all are convex shapes, and none is a half-space or a function of a user.
+    """A list of objects. If it has several, all are convex shapes, without half-spaces and support functions of users.
 
     With ``plane``, the only object is a square that replaces a plane, see `gjk3d.bodies.planes`.
     """
@@ -110,7 +110,7 @@ class ShapeList:
 
     @cached_property
     def reaches(self) -> Array:
-        """The greatest coordinate of each object, (n,)."""
+        """The greatest absolute coordinate of each object, (n,)."""
         return np.array([parts.reach for parts in self.parts])
 
     @cached_property
@@ -174,14 +174,14 @@ _EXACT, _INF = True, np.inf
 class ListedPairs(NamedTuple):
     """Pairs of parts at several poses.
 
-    The rows ``begins[2 k]`` to ``begins[2 k + 1]`` are the intersecting pairs of pose k. The pairs of near faces
-    follow, up to row ``begins[2 k + 2]``. Near faces are listed only for two meshes, or a mesh and a shape, and only if
-    a distance is given.
+    For two meshes, or a mesh and a shape, rows ``begins[2 k]:begins[2 k + 1]`` are the intersecting pairs of pose k,
+    and rows ``begins[2 k + 1]:begins[2 k + 2]`` the pairs of near faces, if a distance is given. For other bodies, the
+    first of these ranges has both intersecting and near pairs, and the second range is empty.
     """
 
     pairs: Ints2  #: (n, 2)
     out: Array2  #: (n, 12) signed distances of the pairs in A's frame, in the format of `gjk3d.narrow.solve`
-    begins: Ints1  #: (2 k + 1,)
+    begins: Ints1  #: (2 k + 1,) for k poses
     lowest: Array2  #: (n, 3) lowest point of a user's shape above each face, empty for other shapes
 
 
@@ -206,7 +206,7 @@ class ShapeRows(NamedTuple):
 
 @kernel
 def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
-    """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
+    """Sort pairs of triangles by the face numbers of A, then of B (Shell, A high-speed sorting procedure, 1959)."""
     # A kernel cannot call a library sort. Shell's method works in place, and lists are short.
     step = count // 2
     while step > 0:
@@ -248,7 +248,7 @@ def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: In
 def _measure_faces(
     x: PosedPair, s: Solid, r: Round, first: int, count: int, w: TreeScratch, pairs: Ints, out: Array, flags: Ints
 ) -> int:
-    """Keep the listed triangles that intersect a shape, write their depths, and return their number."""
+    """Keep the pairs from ``first`` on whose triangle intersects the shape, write their depths, return their number."""
     stop = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
@@ -393,7 +393,7 @@ def _grown(array: Any, room: int) -> Any:
 
 
 def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> ListedPairs:
-    """Return the result of `list_pairs` for bodies with support functions of users, which kernels do not call."""
+    """List overlapping and near pairs of parts if a body has support functions of users, which kernels do not call."""
     pairs, out, lowest, begins = [], [np.zeros((0, FLOATS))], [_NONE], [0]
     for row_a, row_b in zip(rows_a, rows_b, strict=True):
         x = BodyPair(a, b, relative(row_a, row_b))
@@ -428,7 +428,7 @@ def _mutual(x: BodyPair, out: Array) -> Ints:
 
 
 def _nearest(parts: Parts, points: Array, within: float) -> Array:
-    """Return the distances of points from the nearest of some parts, up to a limit."""
+    """Return the distance of each point from the nearest part. It may be too large or inf beyond ``within``."""
     cloud = PointCloud(points, 0.0)._as_parts()
     x = BodyPair(parts, cloud, IDENTITY[0])
     near = np.full(len(points), np.inf)
@@ -477,7 +477,7 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScr
 
 @kernel
 def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: TreeScratch) -> int:
-    """Keep the selected pairs that touch, or whose nearest points are not nearer to other parts; return the number."""
+    """Keep the selected pairs that touch, or whose points are not nearer to other parts; return the number of pairs."""
     far, retained = 0.0, 0
     for i in range(count):
         if f.out[f.some[i], 1] > 0.0:

@@ -56,7 +56,7 @@ def decompose(mesh: Mesh, threshold: float = 0.05) -> Compound:
 
 
 def _cut(mesh: Mesh, threshold: float) -> list[Array]:
-    """Return the vertices of the convex parts that coacd computes."""
+    """Return the vertices of each convex part from coacd, and of each mesh piece that does not bound the solid."""
     try:
         import coacd
     except ImportError:
@@ -87,7 +87,7 @@ def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
 
 
 def _drawn(mesh: Mesh) -> Array:
-    """Return the vertices and sample points of the surface of a mesh, (k, 3)."""
+    """Return points of a mesh's surface, (k, 3): its vertices, random points, and the middles of the triangles."""
     corners = mesh.vertices[mesh.faces]
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = np.linalg.norm(np.cross(u, v), axis=1)
@@ -102,7 +102,7 @@ def _drawn(mesh: Mesh) -> Array:
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
-    """Return which points are below all face planes of a hull, or above them by at most ``margin`` times its size."""
+    """Return which points are in at least one hull: at most ``margin`` times its size above each of its face planes."""
     inside: Bools = np.zeros(len(points), dtype=bool)
     for hull in hulls:
         surface = hull.surface()
@@ -200,7 +200,7 @@ def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
 
 
 def _fill(mesh: Mesh, cells: Bits, pitch: float, low: Array) -> None:
-    """Mark the cubes inside a closed mesh; ``low`` is the least corner of the grid."""
+    """Add the cubes inside a closed mesh to those of its surface in ``cells``; the grid begins at ``low``."""
     from scipy.ndimage import label
 
     pieces, count = label(cells == 0)

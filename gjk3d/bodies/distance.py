@@ -85,7 +85,7 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
 
 
 def _at(a: Body, b: Any, rows: Rows, k: int, order: int) -> tuple[BodyPair, Array, bool]:
-    """Return the pair at pose rows k, the pose row of its first body, and whether the two objects are swapped."""
+    """Return the pair at pose rows k, the pose row of its first body, and whether it is the caller's second object."""
     row_a, row_b = rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]
     if order == TIED and not in_order(a, b, row_a, row_b):
         return pair_of(b, a, relative(row_b, row_a)), row_b, True
@@ -125,16 +125,16 @@ class Queries(ABC):
 
     @abstractmethod
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes of `tree_collision.meet` at pose rows, and return the last code.
+        """Write APART, MEET, HELD, DOUBT or DEEP of `tree_collision` for each pose row, and return the last code.
 
-        Matrices ``ma`` and ``mb`` that are not empty become the first pose rows.
+        If the matrices ``ma`` and ``mb`` are not empty, they first replace row 0 of both objects in ``rows``.
         """
 
     @abstractmethod
     def measure_rows(
         self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
     ) -> int:  # fmt: skip
-        """Write the distances at pose rows, and return the last code. The matrices are as in `meet_rows`."""
+        """Write the result rows of pose rows into ``out``, and return the last code. Matrices are as in `meet_rows`."""
 
     def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
         """Return whether the pair collides at two matrices, for a margin of at least 0; None if undecided."""
@@ -149,7 +149,7 @@ class Queries(ABC):
         return True if code in (MEET, HELD) else None
 
     def measure(self, ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
-        """Write the distance at two matrices; return status + 8 * tight, or -1 if the kernels cannot decide."""
+        """Write the result row at two matrices; return status + 8 * tight, or -1 if the kernels cannot decide."""
         if self.order == TURNED:
             ma, mb = mb, ma
         x, signed = _scratch_of_single(), mode != narrow.UNSIGNED
@@ -182,7 +182,7 @@ class TreeQueries(Queries):
         return fast_body(a), fast_body(b)
 
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes of `tree_collision.meet`, and return the last code.
+        """Write APART, MEET, HELD, DOUBT or DEEP of `tree_collision` for each pose row, and return the last code.
 
         After `complete`, a second call may decide a pair whose code was DOUBT.
         """
@@ -191,7 +191,7 @@ class TreeQueries(Queries):
     def measure_rows(
         self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
     ) -> int:  # fmt: skip
-        """Write the distances at pose rows, or at two matrices."""
+        """Write the result rows at pose rows or two matrices into ``out``, and return the last code."""
         self.complete()
         query = distance_query(self._faces, level, most)
         rows, reports, w = x
@@ -231,19 +231,19 @@ class BallQueries(Queries):
         return mesh_surface(mesh)
 
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes APART, MEET or HELD, and return the last code."""
+        """Write APART, MEET or HELD for each pose row into ``codes``, and return the last code."""
         return meet_ball(self._surface, self._ball, ma, mb, rows, margin, w, codes)
 
     def measure_rows(
         self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
     ) -> int:  # fmt: skip
-        """Write the distances at pose rows, or at two matrices."""
+        """Write the result rows at pose rows or two matrices into ``out``, and return the last code."""
         query = ball_query(level, most, is_fast, self.order == TURNED)
         return ball_distances(self._surface, self._ball, query, ma, mb, x.rows, x.w, out, x.reports)
 
 
 def is_by_ball(a: Body, b: Any) -> bool:
-    """Return whether `BallQueries` apply to a pair."""
+    """Return whether a is a mesh and b is a ball or a point, so that `BallQueries` apply."""
     return isinstance(a, Mesh) and is_ball(b)
 
 
@@ -259,7 +259,10 @@ def queries_of(a: Any, b: Any, order: int) -> Queries | None:
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
-    """Return for each pose row whether a body and another object collide or are closer than a margin."""
+    """Return for each pose row whether a body and another object collide or are at most ``margin`` apart.
+
+    A negative margin excludes overlaps that are proven less than ``-margin`` deep.
+    """
     order, a, b, rows = _ordered(a, b, rows)
     queries, within = queries_of(a, b, order), max(margin, 0.0)
     if queries is None:
@@ -354,7 +357,7 @@ def _solve_by_trees(a: Any, b: Any, rows: Rows, order: int, wanted: Wanted, out:
 
 
 def _solve_compiled(queries: Queries, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> Ints:
-    """Write the distances of the compiled queries, and return their codes."""
+    """Write the results of the compiled queries into ``out`` and ``flags``, and return the code of each pose row."""
     codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     reports = Reports(codes, flags, parts)
@@ -381,7 +384,7 @@ class Group(NamedTuple):
 
 
 def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
-    """Yield groups of the pose rows ``which``. In a group, the objects have the same parts and the same order."""
+    """Yield groups of the pose rows ``which``. The objects have the same parts and order at all rows of a group."""
     first, second = (poses[which % len(poses)] for poses in (rows.a, rows.b))
     everywhere = np.arange(len(which))
     orders = [(everywhere, False)]
@@ -397,10 +400,10 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
 
 
 def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> list[tuple[Parts, Ints]]:
-    """Return sets of parts of x near the object y, and the indices of the pose rows of each set.
+    """Return a list of sets of parts of x near the object y, each with the indices of the pose rows that it is for.
 
     A height field without a bottom has different parts at each pose. Every other body has one set for all rows.
-    ``reaches`` has for each row the greatest coordinate of y in its own frame.
+    ``reaches`` has for each row the greatest absolute coordinate of y in the frame of y.
     """
     if not isinstance(x, HeightField):
         return [(x._as_parts(), np.arange(len(rows_x)))] if len(rows_x) else []
@@ -422,7 +425,7 @@ class _Deep(NamedTuple):
 
 
 def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints, fast: bool = False) -> Iterator[_Deep]:
-    """Yield the depths of a pair at the rows at which it overlaps."""
+    """Yield the depths of a pair, group by group, at the pose rows ``which``, at which it overlaps."""
     for x in groups(a, b, rows, order, which):
         tight = (MeshPair if x.a._kind & x.b._kind & Kind.MESH else BodyPair).tight_depth
         m = relatives(x.rows_a, x.rows_b)
@@ -451,7 +454,7 @@ def check_no_log(wanted: Wanted) -> None:
 
 
 def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
-    """Write the distance of a separated pair; return the status, and whether the bounds are as narrow as promised."""
+    """Write the result row of a separated pair; return its status, and whether its bounds are as narrow as promised."""
     distance, normal = min(max(float(gap.row[0]), gap.lower), gap.upper), gap.row[3:6]
     lower = max(gap.lower, LEAST)
     out[:3], out[3:6] = (max(distance, lower), lower, max(gap.upper, lower)), normal
@@ -462,7 +465,7 @@ def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]
 
 
 def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
-    """Write the signed distances of overlapping rows. Touching rows keep their normal if their depth may be 0."""
+    """Write the results of overlapping rows, but keep the normal of a touching row whose depth may be 0."""
     least, most = deep.depths[:, LEAST_DEPTH], deep.depths[:, MOST]
     if most.max() == inf:
         raise UnsupportedPair(
@@ -570,7 +573,10 @@ def _shifted(row: Array, by: Array) -> Array:
 
 
 def _distinct(out: Array, same: float) -> Ints:
-    """Return the indices of result rows with distinct normals or points, the first of equal rows."""
+    """Return the indices of the result rows whose normal or points differ from those of all rows returned before.
+
+    ``same`` is the greatest distance of equal points.
+    """
     distinct: list[int] = []
     for k, row in enumerate(out):
         if not any(
@@ -582,7 +588,7 @@ def _distinct(out: Array, same: float) -> Ints:
 
 
 def _parts(x: BodyPair, pairs: Ints, row_a: Array) -> list[tuple[Shape, Array, Shape, Array]]:
-    """Return the two parts of each pair and their poses in the world."""
+    """Return for each pair its part of a, the pose row of this part in the world, and the same for its part of b."""
     placed_a = composed(row_a, packed_parts(x.a.given, pairs[:, 0]).rows)
     placed_b = composed(row_a, composed(x.m, packed_parts(x.b.given, pairs[:, 1]).rows))
     return [(x.a.shape(i), p, x.b.shape(j), q) for (i, j), p, q in zip(pairs.tolist(), placed_a, placed_b, strict=True)]

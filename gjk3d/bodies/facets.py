@@ -100,7 +100,7 @@ def solid_in(t: GivenSolids, k: int) -> Solid:
 
 @inlined
 def normal_at(s: Solid, f: int) -> Vec3:
-    """Return the normal of a face."""
+    """Return the outward unit normal of face f."""
     return (s.planes[0, s.first + f], s.planes[1, s.first + f], s.planes[2, s.first + f])
 
 
@@ -110,7 +110,7 @@ def _corner_at(s: Solid, k: int, column: int) -> Vec3:
 
 
 def solids_of(every: Sequence[Parts]) -> GivenSolids:
-    """Return the polytopes among bodies as arrays. Other bodies, and polytopes with many edges, are empty."""
+    """Return a `Solid` for each body, in shared arrays. It is empty unless the body is a polytope of few edges."""
     solids = [_solid_of(parts) for parts in every] or [_NONE]
     vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*solids, strict=True))
     begins = np.zeros((len(solids) + 1, 3), dtype=np.int64)
@@ -158,7 +158,7 @@ def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
 
 @kernel
 def _rise(x: Array, y: Array, z: Array, p: Vec3, out: Array) -> None:
-    """Write the heights of p along many normals, whose coordinates are x, y and z."""
+    """Write the heights of p along many normals, whose coordinates are x, y and z, into ``out``."""
     # like `_gaps`, the loop compiles to vector instructions
     for f in range(out.shape[0]):
         out[f] = x[f] * p[0] + y[f] * p[1] + z[f] * p[2]
@@ -172,10 +172,10 @@ def _gaps(x: Array, y: Array, z: Array, limits: Array, out: Array) -> None:
 
 @kernel
 def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
-    """Return the face of the polytope with the widest gap, and whether no other facet can have a wider one.
+    """Return the facet of the polytope's face with the widest gap, and whether no other facet can have a wider one.
 
-    That is certain if no other face is nearer to the deepest corner behind the face. The ball about that corner that
-    touches the face is then inside the polytope, and no translation out of it is shorter.
+    That is certain if the triangle's deepest corner behind this face is not nearer to another face. The ball about the
+    corner that touches the face is then inside the polytope, and no translation out of it is shorter.
     """
     start, stop, h = s.first, s.first + s.faces, s.heights
     for k in range(3):
@@ -197,7 +197,7 @@ def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
 
 @kernel
 def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
-    """Return the facet ``best``, or a side of the triangle with the unit normal n if it has a wider gap."""
+    """Return the facet of the triangle's side, n or -n, with the wider gap, or ``best`` if this is at least as wide."""
     low, high, lowest, highest = inf, -inf, 0, 0
     for k in range(s.vertices.shape[0]):
         x = dot(n, row3(s.vertices, k))
@@ -221,7 +221,10 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
 
 @kernel
 def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
-    """Store a direction with its gap unless a similar one has a wider gap, and return the number of directions."""
+    """Store the direction n unless a similar one has a wider gap, and return the number of directions.
+
+    If ``directions`` is full, n replaces the direction with the narrowest gap, provided that the gap of n is wider.
+    """
     shallow = plain(0)
     for k in range(count):
         if dot(n, row3(directions, k)) > _ALIKE:
@@ -243,8 +246,8 @@ def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
 def _list_outlines(s: Solid) -> int:
     """List the edges of the polytope's outline seen along each edge of the triangle, and return the length of the list.
 
-    Edge j of the polytope and edge k of the triangle are listed as 3 j + k. The branch is unpredictable, so each edge
-    is written, and the counter advances only if the edge is on the outline.
+    ``s.outline`` gets 3 j + k for edge j of the polytope on the outline along edge k of the triangle. The branch is
+    unpredictable, so each item is written, and the counter advances only if the edge is on the outline.
     """
     h, count = s.heights, 0
     for j in range(s.edges.shape[0]):
@@ -263,7 +266,7 @@ def _list_outlines(s: Solid) -> int:
 def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
     """Return the facet of a triangle edge and a polytope edge with the widest gap, or ``best`` if no gap is wider.
 
-    The search ends at a gap above ``enough``.
+    The search ends at a gap above ``enough``, or with an unsure result at nearly parallel edges.
     """
     for i in range(_list_outlines(s)):
         j, k = s.outline[i] // 3, s.outline[i] % 3
@@ -296,7 +299,7 @@ def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
 
 @inlined
 def _seen_from(m: Rigid, t: Triangle) -> Triangle:
-    """Return a triangle in the polytope's frame."""
+    """Return a triangle of A in the frame of the polytope, whose pose in A's frame is m."""
     to = offset(m)
     return turn_back(m, sub(t[0], to)), turn_back(m, sub(t[1], to)), turn_back(m, sub(t[2], to))
 
@@ -312,7 +315,7 @@ def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
 
 @kernel
 def separating_directions(x: PosedPair, k: int, s: Solid, directions: Array) -> int:
-    """Write a few different directions that separate the polytope from triangle k of A, and return their number.
+    """Write a few different directions with the widest gaps from triangle k of A to the polytope; return their number.
 
     Each row has a unit normal in A's frame and the gap along the normal, which is negative in overlap. The number is 0
     for a degenerate triangle.
@@ -355,7 +358,7 @@ def _holds(s: Solid, p: Vec3, off: float) -> bool:
 
 @inlined
 def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, flags: Ints, row: int) -> None:
-    """Write a result row of an overlap in the format of `gjk3d.narrow.solve`, with the bounds gap -/+ width."""
+    """Write a result row of an overlap in the format of `gjk3d.narrow.solve`, with the bounds gap - and + width."""
     out[row, 0], out[row, 1], out[row, 2] = gap, gap - width, gap + width
     for c in range(3):
         out[row, 3 + c], out[row, 6 + c], out[row, 9 + c] = n[c], a[c], b[c]
@@ -364,9 +367,9 @@ def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array,
 
 @kernel
 def facet_of(x: PosedPair, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
-    """Return IS_APART or IS_DEEP if triangle k of A is apart from the polytope or overlaps it, IS_OPEN if undecided.
+    """Return IS_APART if triangle k of A is apart from the polytope, IS_DEEP if both overlap, IS_OPEN if undecided.
 
-    For IS_DEEP, the depth is written into a row of ``out`` and ``flags``.
+    For IS_DEEP, the depth is written into row ``row`` of ``out`` and ``flags``.
     """
     local = _seen_from(x.m, read(x.a.places, k))
     clear = WIDTH * x.error
@@ -394,7 +397,7 @@ def facet_of(x: PosedPair, k: int, s: Solid, out: Array, flags: Ints, row: int) 
 
 @kernel
 def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
-    """Return whether a point of the plane of a triangle is in the triangle."""
+    """Return whether the point p, in the plane of the triangle t with the normal n, is in the triangle."""
     for k in range(3):
         q, r = t[k], t[(k + 1) % 3]
         if dot(cross(n, sub(r, q)), sub(p, q)) < 0.0:
@@ -404,7 +407,7 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
 
 @kernel
 def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: Facet) -> Facet:
-    """Return the facet ``best``, or a side of the triangle ``flat`` with the normal n if it has a wider gap.
+    """Return the facet of ``flat``'s side, n or -n, with the wider gap, or ``best`` if this is at least as wide.
 
     ``corners`` is the other triangle. ``turned`` is whether ``flat`` is the second triangle of the pair.
     """
@@ -455,7 +458,7 @@ def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
 def crossed(x: PosedPair, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
     """Return IS_DEEP if triangle p of A and triangle q of B certainly cross, otherwise IS_OPEN.
 
-    For IS_DEEP, the depth is written into a row of ``out`` and ``flags``.
+    For IS_DEEP, the depth is written into row ``row`` of ``out`` and ``flags``.
     """
     s, t, clear = read(x.a.places, p), placed_triangle(x.m, x.b.places, q), WIDTH * x.error
     n, m = normal_of(s), normal_of(t)

@@ -203,7 +203,7 @@ class VoxelGrid(Body):
         return self._cached("parts", self._build_parts)
 
     def _merged_cells(self) -> Ints:
-        """Return the boxes that `merged` makes of the occupied cells, (n, 6)."""
+        """Return boxes that cover the occupied cells, (n, 6): least cell indices, then greatest plus 1 (`merged`)."""
         left, blocks, cell = self._occupied.copy(), [], 0
         while cell < left.size:
             out = np.empty((_ROOM, 6), dtype=np.int64)
@@ -247,7 +247,7 @@ _FARTHEST = 1e15  #: greatest coordinate in pitches, beyond which the width of a
 class Prisms(Parts):
     """The columns below the triangles of a height field, two per cell, down to a bottom.
 
-    They are numbered block by block, in the order of a tree over square blocks of cells.
+    The columns are numbered block by block, in the order of a tree over square blocks of cells.
     """
 
     __slots__ = ("_bottom", "_cells", "_closed", "_field", "_heights", "_links", "_nodes", "_origin", "_pitch")
@@ -274,14 +274,14 @@ class Prisms(Parts):
 
     @property
     def box(self) -> Array:
-        """The box around all parts, (6,)."""
+        """The box around all columns, (6,): the least corner, then the greatest."""
         x, y = self._origin
         nx, ny = self._heights.shape
         far = x + (nx - 1) * self._pitch[0], y + (ny - 1) * self._pitch[1]
         return np.array([x, y, self._bottom, *far, float(self._heights.max())])
 
     def _corners(self, which: Ints) -> Array:
-        """Return the top triangles of some columns, (k, 3, 3)."""
+        """Return the corners of the top triangles of the columns ``which``, (k, 3, 3)."""
         cell, half = self._cells[which] // 2, self._cells[which] % 2
         ny = self._heights.shape[1] - 1
         grid = np.column_stack([cell // ny, cell % ny])[:, None] + _STEPS[half]
@@ -291,7 +291,7 @@ class Prisms(Parts):
         return out
 
     def boxes(self, which: Ints) -> Array:
-        """Return the boxes of some parts, (k, 6)."""
+        """Return the boxes of the columns ``which``, (k, 6): the least corner of each, then the greatest."""
         corners = self._corners(which)
         low, high = corners.min(axis=1), corners.max(axis=1)
         low[:, 2] = self._bottom
@@ -299,7 +299,7 @@ class Prisms(Parts):
         return np.hstack([low - more, high + more])
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
-        """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
+        """Return the axis-aligned boxes, (k, 6), of the columns ``which`` if the body is placed at the pose row m."""
         return turned(self.boxes(which), m)
 
     def _give(self) -> PartTree:
@@ -310,7 +310,7 @@ class Prisms(Parts):
         )  # fmt: skip
 
     def shape(self, part: int) -> Shape:
-        """Return one part in its own frame."""
+        """Return a column as a shape in the frame of the column, without its pose row."""
         floats = packed_parts(self.given, np.array([part])).floats
         return ConvexHull(floats[layout.FLOAT_HEAD :].reshape(3, 6).T)
 
@@ -324,7 +324,7 @@ class Prisms(Parts):
         return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
 
     def hull(self) -> Shape | None:
-        """Return the convex hull, or None if it is too expensive or does not exist."""
+        """Return the convex hull of the height field, or None if the field has no bottom."""
         return None if self.endless else self._field.hull()
 
     @property
@@ -346,16 +346,16 @@ class Prisms(Parts):
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """Closed meshes with an interior, and their pose rows."""
+        """The closed surface with its pose row, or nothing if the field has no bottom."""
         return [] if self.endless else [(self._field._skin, IDENTITY[0])]
 
     def samples(self) -> Array:
-        """Return the vertices of the surface, (k, 3), for lower bounds of depth, or none if the field has no bottom."""
+        """Return the vertices of the surface, (k, 3), for lower bounds of its depth, or none if it has no bottom."""
         return self.points() if self.endless else self._field.surface().vertices
 
 
 def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
-    """Return the blocks of nx x ny cells, the columns block by block, and the index of each block's first column.
+    """Return the blocks of a grid of nx x ny cells, their columns block by block, and the start of each block in these.
 
     A block is a row of its least cell indices i and j, then its greatest indices plus 1.
     """
@@ -378,7 +378,7 @@ def rim_of(nx: int, ny: int) -> Ints:
 def _faces_down(nx: int, ny: int) -> Ints:
     """Return the triangles of the walls below the rim of a grid, and of its bottom, (m, 3), anticlockwise from outside.
 
-    The vertices are those of the grid, then those below the rim at the bottom, then the middle of the bottom.
+    They index the vertices of the grid, then those below the rim at the bottom, then the middle of the bottom.
     """
     top = rim_of(nx, ny)
     low = nx * ny + np.arange(len(top))
@@ -589,7 +589,7 @@ class HeightField(Body):
         return 4.0 * size
 
     def _columns(self, depth: float) -> Prisms:
-        """Return the columns down to the bottom, or to ``depth`` below the lowest point of a field without a bottom."""
+        """Return the columns down to the bottom, or without a bottom to ``depth`` below the surface's lowest point."""
         return Prisms(self, float(self.heights.min()) - depth if self.bottom == -inf else self.bottom)
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:

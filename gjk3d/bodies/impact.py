@@ -73,19 +73,19 @@ class Course(NamedTuple):
     clearance: float
     error: float  #: bound of the error of a position of one body relative to the other
     far: float  #: the clearance plus the rounding of two moving boxes
-    steps: int  #: `_STEPS`
-    most: int  #: `_MOST_STEPS`
+    steps: int  #: first limit of the steps in a piece of the motion
+    most: int  #: limit of all steps, in addition to ``steps`` for each piece
     boxes: BoxScratch
     w: TreeScratch
 
 
 class Progress(NamedTuple):
-    """State of the search: a code, the proven free time, the first touch, and the number of steps."""
+    """State of the search for the first touch."""
 
-    code: int
-    free: float
-    hit: float
-    steps: int
+    code: int  #: FREE, HIT, UNRESOLVED or STARTED
+    free: float  #: time until which the bodies are proven free
+    hit: float  #: time of the first known touch, or infinite
+    steps: int  #: number of steps so far
 
 
 class RelativeMotion(NamedTuple):
@@ -116,7 +116,7 @@ class Passing(NamedTuple):
 
 @kernel
 def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
-    """Return the box of node i, and write the pose row of the box in the frame of the body."""
+    """Return the box of node i with its floats in ``f``, and write its pose row in the body's frame into ``row``."""
     square = 0.0
     for k in range(3):
         half = t.boxes[i, 3 + k]
@@ -168,7 +168,7 @@ def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
 
 @kernel
 def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> Progress:
-    """Return the progress after advancing the parts of two leaves from the start of the interval."""
+    """Return ``progress`` after advancing the parts of leaf i of A and leaf j of B over the interval of ``s``."""
     a, b, w = c.a, c.b, c.w
     code, first, hit, steps = progress
     columns, flat, begin = a.kind == PRISMS, a.kind == TRIANGLES and b.kind == TRIANGLES, s.begin
@@ -201,9 +201,9 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
 
 @kernel
 def _touch_between(c: Course, start: float, stop: float, progress: Progress, steps: int) -> tuple[Progress, float]:
-    """Return the progress after a piece of the motion of two bodies that are apart at the start of the piece.
+    """Return ``progress`` after searching a piece of the motion, and the time until which the search is complete.
 
-    The second value is the time until which the result is complete. The search stops after ``steps`` steps.
+    The bodies are apart at the start of the piece. The search stops after ``steps`` more steps.
     """
     x, s, most = _pair_at(c, start), _passing(c, start, stop), progress.steps + steps
     stack, keys, top = c.w.stack, c.w.keys, 1
@@ -271,7 +271,7 @@ def first_touch(
 
     The code is `_ASKED_BEFORE` if the bodies may intersect at the start. ``tested`` is whether the caller has tested
     the start. ``motions`` has the motion row of each body. ``steps`` is the first limit of the steps in a piece of the
-    motion, and ``most`` is the limit of all steps.
+    motion, and ``most`` limits the steps of all pieces beyond this number for each piece.
     """
     # the pose of either body has an error, and its rotation has the same error per radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
@@ -337,7 +337,10 @@ def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float
 
 
 def impacts(a: Any, b: Any, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
-    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does. A single motion applies to all rows."""
+    """Write the impact at each pair of motion rows in the format of `gjk3d.narrow.toi.impact_many`.
+
+    A single motion applies to all rows.
+    """
     for k in range(len(out)):
         motions = np.stack([rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]])
         code, free, hit, steps = impact(a, b, motions, clearance)
@@ -368,19 +371,19 @@ def passing(ma: Array, mb: Array, begin: float, end: float, pose: Array, m: Rigi
 
 @inlined
 def _going(s: RelativeMotion, x: Vec3) -> Vec3:
-    """Return the relative velocity of a point."""
+    """Return the relative velocity of the point x."""
     return add(s.straight, cross(s.swing, x))
 
 
 @inlined
 def _bending(s: RelativeMotion, x: Vec3, u: Vec3) -> Vec3:
-    """Return the relative acceleration of a point whose relative velocity is u."""
+    """Return the relative acceleration of the point x, whose relative velocity is u."""
     return sub(cross(s.swing, cross(s.spin, sub(x, s.center))), cross(s.observer_spin, add(s.velocity, u)))
 
 
 @kernel
 def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tuple[float, float]:
-    """Return bounds of the acceleration of points, and of its rate of change.
+    """Return a bound of the relative acceleration of some points, and a bound of its rate of change.
 
     The points are within ``arm`` of the reference point, and their speed at half time is at most ``speed``.
     """
@@ -392,9 +395,10 @@ def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tupl
 
 @inlined
 def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths: Vec3, u: float, half: float) -> float:
-    """Return a lower bound of the gap, to first order in time, between a moving box and a face at ``half_width``.
+    """Return a lower bound of the gap, to first order in time, between a moving box and a face of a fixed box.
 
-    All coordinates are along the normal of the face: ``t`` that of the box's centre, and ``x`` those of its three axes.
+    All coordinates are along the normal of the face, from the centre of the fixed box: ``half_width`` that of the face,
+    ``t`` that of the moving box's centre, and ``x`` those of the unit vectors of the moving box's three axes.
     ``u`` and ``dx`` are the rates of ``t`` and ``x``. ``half`` is half the length of the time interval.
     """
     reach_x = half_widths[0] * (abs(x[0]) + half * abs(dx[0]))
@@ -405,7 +409,7 @@ def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths
 
 @kernel
 def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[float, float]:
-    """Return a lower bound of the gap of two boxes in the interval, and a bound of B's travel in half the interval."""
+    """Return a lower bound of the gap of two boxes in the interval, and a bound of box j's travel in half of it."""
     p, q, half = a.boxes[i], b.boxes[j], 0.5 * (s.end - s.begin)
     axes = (p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], 0.0, 0.0, 0.0)
     at_a, at_b, of_a, of_b = vec_at(p, 0), place_at(s.m, vec_at(q, 0)), vec_at(p, 3), vec_at(q, 3)
@@ -435,7 +439,7 @@ def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[
 
 @inlined
 def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, float]:
-    """Return bounds of the travel of a point along n and against n, to second order in time."""
+    """Return bounds of the travel of the point x along n and along -n in the time ``half``, to second order in time."""
     u = _going(s, x)
     along, bend = half * abs(dot(n, u)), 0.5 * half * half * dot(n, _bending(s, x, u))
     return along + max(0.0, bend), along - min(0.0, bend)
@@ -443,7 +447,7 @@ def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, flo
 
 @kernel
 def _beyond_plane(triangle: Triangle, moving: Triangle, s: RelativeMotion, half: float) -> float:
-    """Return a lower bound of the gap between a triangle's plane and a triangle that moves relative to it."""
+    """Return a lower bound of the gap between a triangle's plane and ``moving`` in an interval of 2 * ``half``."""
     n, o = unit(cross(sub(triangle[1], triangle[0]), sub(triangle[2], triangle[0]))), triangle[0]
     e, f = dot(n, sub(triangle[1], o)), dot(n, sub(triangle[2], o))
     above, below, speed, arm = inf, -inf, 0.0, 0.0
@@ -458,6 +462,6 @@ def _beyond_plane(triangle: Triangle, moving: Triangle, s: RelativeMotion, half:
 
 @kernel
 def triangles_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> float:
-    """Return a lower bound of the gap between two triangles in the interval, by their planes."""
+    """Return a lower bound of the gap between triangle i of A and triangle j of B in the interval of ``s``."""
     half, p, q = 0.5 * (s.end - s.begin), read(a.places, i), placed_triangle(s.m, b.places, j)
     return max(_beyond_plane(p, q, s.b, half), _beyond_plane(q, p, s.a, half)) - a.rim - b.rim

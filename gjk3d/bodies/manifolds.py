@@ -1,7 +1,7 @@
 """Contact points of pairs of parts.
 
-The two faces of a triangle and the five of a column follow from their corners, and are created for each pair. The faces
-of all other parts are those of their shapes (`Faces`).
+The two faces of a triangle and the five of a column of a height field follow from their corners, and are created for
+each pair. The faces of all other parts are those of their shapes (`Faces`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 MOST = 256  #: number of deepest pairs of parts that may have more than one point
 NORMALS = 3  #: greatest number of normals for pairs whose own normal is not a normal of the bodies
 _GAP = _DEPTH = 3  #: column of the gap or depth of a normal
-_LOW = 4  #: first column of the farthest point of B's part against a normal
+_LOW = 4  #: first column of the farthest point of B's part along the negative normal
 _ONE_WAY = 1.0 - 1e-12  #: least cosine of the angle between equal normals
 _MUCH = 2.0  #: a pair may use the normal of another pair up to this factor of that pair's depth
 _FACES = 8  #: greatest number of faces of two parts that are tried
@@ -75,7 +75,7 @@ def _put_normal(floats: Array, k: int, n: Vec3) -> None:
 
 @kernel
 def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
-    """Write both sides of a triangle as faces, or its longest edge if it is degenerate up to rounding."""
+    """Write both sides of a triangle as faces (`Loops`), or its longest edge if it is degenerate up to rounding."""
     p, q, r = _corner(core, 0), _corner(core, 1), _corner(core, 2)
     u, v, w = sub(q, p), sub(r, q), sub(p, r)
     n = cross(u, v)
@@ -96,7 +96,7 @@ def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
 
 @kernel
 def _column_faces(core: Core, ints: Ints, floats: Array) -> None:
-    """Write the top, the bottom and the sides of a column as faces."""
+    """Write the top, the bottom and the sides of a column as faces (`Loops`)."""
     ints[0] = 5
     for k in range(24):
         ints[1 + k] = _SIDES[k]
@@ -111,7 +111,7 @@ def _column_faces(core: Core, ints: Ints, floats: Array) -> None:
 
 @kernel
 def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Array) -> Loops:
-    """Return the faces of part k. ``ints`` and ``floats`` are scratch for them."""
+    """Return the faces of part k. Those of a triangle or column are written into ``ints`` and ``floats``."""
     if core.ints[layout.KIND] == layout.HULL and core.ints[layout.VERTICES] == 3:
         _triangle_faces(core, ints, floats)
         return Loops(ints, floats)
@@ -130,9 +130,9 @@ class ManifoldScratch(NamedTuple):
     ints: Ints2
     floats: Array2
     most: int  #: greatest number of corners of a common polygon
-    normals: Array2  #: (`NORMALS`, 7) normals of written contacts, the least gap along each, and a farthest point of B
+    normals: Array2  #: (`NORMALS`, 7) normals of contacts, the least gap along each, and B's point from `_LOW` on
     nearest: Array2  #: (`_FACES`, 4) normals of the faces of two parts with the least depths, and these depths
-    lows: Array2  #: (`_LOWS`, 6) reversed normals of the faces of a part of B, and its farthest point against each
+    lows: Array2  #: (`_LOWS`, 6) reversed normals n of the faces of a part of B, and its farthest points along -n
     rows: Array2  #: pose rows of two parts, which tests of normals do not overwrite
     parts: Array2  #: floats of these two parts
 
@@ -163,7 +163,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
 
     The points of a pair are projected along its normal. Only the first `MOST` pairs have more than one point. If B's
     feature is a point, only the nearest points are written, and A's feature is not needed. A part of B is placed once
-    for consecutive parts of A.
+    for consecutive pairs that share it.
     """
     x, f, d, w = t.x, t.f, t.d, t.w
     written, sheets, last = 0, Sheets(d.corners[0], d.corners[1], d.plane), -1
@@ -193,7 +193,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
 
 @kernel
 def _note_normal(normals: Array2, count: int, n: Vec3, gap: float) -> int:
-    """Store a normal and the least gap along the normal, and return the number of stored normals."""
+    """Store a normal and the least of all gaps that are noted along it, and return the number of stored normals."""
     for k in range(count):
         if dot(n, vec_at(normals[k], 0)) > _ONE_WAY:
             normals[k, _GAP] = min(normals[k, _GAP], gap)
@@ -212,7 +212,7 @@ def _is_face(g: Feature, n: Vec3) -> bool:
 
 @kernel
 def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: float, v: Array) -> bool:
-    """Return whether p is on the face with the outward normal n of a part at a pose row."""
+    """Return whether a part at a pose row has a face with the outward normal n, and p is on it up to ``slack``."""
     local_normal = turn_back(row, n)
     g = feature(core, loops, local_normal, v)
     if not _is_face(g, local_normal):
@@ -273,7 +273,7 @@ def _low(b: Core, row_b: Array, n: Vec3) -> Vec3:
 
 @kernel
 def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
-    """Return whether n leads outwards at part k (`_OUTSIDE`), inwards (`_INSIDE`), or needs a probe (`_UNCLEAR`)."""
+    """Return the side of part k to which n leads: `_OUTSIDE`, `_INSIDE`, or `_UNCLEAR` if a test point decides."""
     if parts.inside == OPEN:
         return _OUTSIDE
     face = outward_at(outward, k)
@@ -293,10 +293,10 @@ def _slack(t: Writing) -> float:
 
 @kernel
 def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, origin: PartTree, points: Array2) -> int:
-    """Write the points of two parts along n, a normal of one of their faces, and return their number.
+    """Write the contact points of two parts along n, a normal of one of their faces, and return their number.
 
-    The number is 0 if the gap is below ``least``, or if n is not a normal of the bodies at any point. A normal that is
-    not ``certain`` is used only for the points of least gap, which include the extreme points of the parts.
+    The number is 0 if the gap along n is above ``t.within`` or below ``least``, or if n is not a normal of both bodies
+    at any of the points. Unless n is ``certain``, only the points of about the least gap are tested for this.
     """
     c, sheets, x = y.c, Sheets(t.d.corners[0], t.d.corners[1], t.d.plane), t.x
     to_b = turn_back(x.m, neg(n))
@@ -367,10 +367,10 @@ def _store_lows(y: Pair, lows: Array2) -> None:
 
 @kernel
 def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
-    """Write the face normals of two parts with the least depths along them, sorted by depth; return their number.
+    """Write the face normals along which two parts have the least depths into ``nearest``; return their number.
 
-    Depths above ``most`` are left out. `_store_lows` has filled ``lows`` once for all pairs with the same part of B,
-    because a search along each normal of a part with many faces is slow.
+    They are sorted by depth, up to the depth ``most``, and reversed for faces of B. `_store_lows` has filled ``lows``
+    once for all pairs with the same part of B, because a search along each normal of a part with many faces is slow.
     """
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
@@ -430,7 +430,7 @@ def _is_below_neighbour(t: PartTree, k: int, n: Vec3, error: float) -> bool:
 def _is_hidden(t: Writing, j: int, n: Vec3) -> bool:
     """Return whether n is certainly not a common normal of both bodies at the parts of pair j.
 
-    A neighbour of one of the parts extends farther along n, see `_is_below_neighbour`.
+    A neighbour of A's triangle extends farther along n, or one of B's along -n, see `_is_below_neighbour`.
     """
     x, p, q = t.x, t.f.pairs[j, 0], t.f.pairs[j, 1]
     return _is_below_neighbour(x.a, p, n, x.error) or _is_below_neighbour(x.b, q, turn_back(x.m, neg(n)), x.error)
@@ -438,7 +438,7 @@ def _is_hidden(t: Writing, j: int, n: Vec3) -> bool:
 
 @inlined
 def _least_gap(normals: Array2, k: int) -> float:
-    """Return the least gap at which a pair uses a normal of other pairs."""
+    """Return the least gap at which another pair uses ``normals[k]``: `_MUCH` times the noted gap, at most 0."""
     return float(_MUCH * min(normals[k, _GAP], 0.0))
 
 
@@ -509,7 +509,7 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
 
 @kernel
 def _remaining_limit(t: Writing, contacts: int) -> int:
-    """Return how many of the pairs after ``contacts`` are tested along the normals of other pairs.
+    """Return how many selected pairs after the first ``contacts`` are tested along the normals of other pairs.
 
     A ball over a face already has the normal of that face, so none of its other pairs is tested. Between two meshes few
     of these pairs add points, so only `_FEW` are tested.
@@ -544,8 +544,9 @@ def _outside_first(t: Writing, count: int) -> int:
 def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of the selected pairs of parts in A's frame, and return their number.
 
-    Each row has the format of `gjk3d.narrow.manifold.patch`, and a normal. The first ``contacts`` pairs are contacts of
-    the bodies (`contact_pairs`). If the bodies do not have contacts, all pairs have points along their normals.
+    Each row has the format of `gjk3d.narrow.manifold.patch`, followed by a normal. The first ``contacts`` pairs are
+    contacts of the bodies (`contact_pairs`), and the others have points along face normals. If there are no such
+    points, all pairs but those at inner walls have points along their own normals.
     """
     written = _write_pairs(t, 0, contacts, points)
     if contacts < count:
@@ -558,7 +559,7 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:
-    """Return the result of `part_faces` for a body, cached."""
+    """Return the faces of a body's parts, and the greatest corner count of a feature (`part_faces`), cached."""
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
         parts._looped = part_faces(shapes or [None], which)

@@ -216,7 +216,7 @@ class Mesh(Body):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Compute the arrays of a mesh that was created by `_later`."""
+            """Return the vertices or the faces of a mesh created by `_later`, which are computed at first use."""
             if name not in ("_vertices", "_faces") or "arrays" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             for field, array in zip(("_vertices", "_faces"), self._cache["arrays"](), strict=True):
@@ -366,19 +366,19 @@ class Mesh(Body):
     @property
     @cached
     def _doubles(self) -> Ints:
-        """The faces that coincide with another face and are not counted."""
+        """The indices of the faces that repeat another face and are not counted."""
         return np.setdiff1d(self._mended.spare, self._mended.hanging)
 
     @property
     def _once(self) -> Mesh:
-        """The mesh without `_doubles`."""
+        """The mesh without the faces that repeat another face (`_doubles`)."""
         faces, doubles = self._faces, self._doubles
         if not len(doubles):
             return self
         return self._cached("once", lambda: self._like(self._vertices, np.delete(faces, doubles, axis=0)))
 
     def _numbers(self, faces: Ints, dropped: Ints) -> Ints:
-        """Convert face indices of the mesh without the faces ``dropped`` to face indices of this mesh; -1 stays -1."""
+        """Convert face indices of a copy without the faces ``dropped`` to face indices of this mesh; -1 stays -1."""
         if not len(dropped):
             return faces
         return np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
@@ -392,7 +392,7 @@ class Mesh(Body):
     @property
     @cached
     def _wound(self) -> Ints:
-        """The faces, (m, 3). Faces of a closed mesh that are wound against their neighbours are flipped."""
+        """The faces, (m, 3), where those of a closed mesh that are wound against their neighbours are flipped."""
         turned = self._mended.turned
         if not len(turned):
             return self._faces
@@ -401,7 +401,7 @@ class Mesh(Body):
         return faces
 
     def _outward(self, faces: Ints) -> Array:
-        """Return the `_normals` of faces, (k, 3), but zero for faces that do not bound the solid of a closed mesh."""
+        """Return the unit normals of faces, (k, 3), but zero for faces of a closed mesh that do not bound its solid."""
         units = self._normals(faces)
         units[np.isin(faces, self._mended.spare)] = 0.0
         return units
@@ -467,7 +467,7 @@ class Mesh(Body):
     @property
     @cached
     def _convex_slack(self) -> float:
-        """The greatest difference in depth between the solid and its hull, infinite if convexity is not proven.
+        """A bound of the difference between the depths of the solid and of its hull, infinite if not proven convex.
 
         If no vertex is more than d above the plane of any face, the closed surface is within d of the hull's surface.
         The solid then contains the hull shrunk about its centre by the share d / r, where r is the radius of the

@@ -77,10 +77,10 @@ class NearestFace(NamedTuple):
 
 @inlined
 def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: WideStack) -> int:
-    """Return bits that mark the boxes of a node near p, and write the squared distances of these boxes.
+    """Return bits that mark the boxes of a node near p, and write their squared distances less ``base``.
 
-    The point p is far from the mesh, so ``base`` is subtracted from all squared distances. A box is near if the
-    difference is at most ``limit``. The differences are written to ``w.entries``.
+    ``base`` is subtracted because p is far from the mesh. A box is near if the difference is at most ``limit``. Item k
+    of ``w.entries`` gets the difference of box k if it is near.
     """
     bits = 0
     for lane in range(LANES):
@@ -105,7 +105,10 @@ def nearest_face(p: Vec3, known: NearestFace, t: WideTree, w: WideStack) -> Near
 
 @kernel
 def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideStack) -> NearestFace:
-    """Return the nearest triangle to a point as `nearest_face` does, or one whose squared distance is <= ``enough``."""
+    """Return the nearest triangle to p, or the first one found within the squared distance ``enough``.
+
+    If no triangle is nearer than ``known``, ``known`` is returned.
+    """
     at = scale(t.scale, p)
     size = max(abs(at[0]), abs(at[1]), abs(at[2]))
     far, error, base = size > _FAR, _ROUNDING32 * (1.0 + size), 0.0
@@ -192,7 +195,7 @@ def _local(rows: PointRows, k: int) -> Vec3:
 
 @single_entry
 def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: WideStack, out: PointAnswers) -> None:
-    """Write the signed distances of the points ``rows.order[start:stop]`` from the triangles of a tree."""
+    """Write into ``out`` the signed distances of the points ``rows.order[start:stop]`` and their nearest triangles."""
     box, face, before, free, was_inside = box_of(t), -1, (0.0, 0.0, 0.0), -_NEVER, False
     for i in range(start, stop):
         k = rows.order[i]
@@ -242,7 +245,7 @@ def _write(
 
 @single_entry
 def windings_at(rows: PointRows, start: int, stop: int, t: WideTree, out: Bools1) -> None:
-    """Write for the points ``rows.order[start:stop]`` whether their winding number is above 1/2 or below -1/2."""
+    """Write to ``out`` which of the points ``rows.order[start:stop]`` have a winding number above 1/2 or below -1/2."""
     for i in range(start, stop):
         k = rows.order[i]
         out[k] = abs(winding_about(_local(rows, k), t)) > 0.5
@@ -266,7 +269,7 @@ def measure(tree: WideTree, rows: PointRows, workers: int) -> PointAnswers:
 
 
 def nearest_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
-    """Return the distances of points from the triangles of a mesh in its frame, the nearest points, and their faces."""
+    """Return the distances of points in a mesh's frame from its triangles, the nearest points, and the face indices."""
     points = np.ascontiguousarray(points)
     rows = PointRows(points, IDENTITY, morton_order(points), inf, OUTSIDE)
     answers = measure(wide_tree_of(mesh), rows, 1)
@@ -274,7 +277,7 @@ def nearest_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
 
 
 def _bounding(mesh: Mesh, sign: str) -> tuple[Mesh | None, Ints, int]:
-    """Return the surface that bounds the interior, the faces that are not in it, and the value of `PointRows.sides`.
+    """Return the surface that bounds the interior, the mesh faces that it lacks, and the value of `PointRows.sides`.
 
     The surface is None if the mesh has no interior for the given ``sign``.
     """
@@ -386,7 +389,7 @@ def no_depth(center: Vec3) -> Deep:
 
 @inlined
 def deep_by(b: Ball, least: float, depth: float, n: Vec3, point: Vec3, by: Vec3) -> Deep:
-    """Return the depth of a ball with the separating translation ``by``, which is zero if none is known."""
+    """Return the result for a ball with the known separating translation ``by``, or a zero ``by`` if none is known."""
     most = sqrt(dot(by, by))
     if not most > 0.0:
         return Deep(least, inf, depth, n, point, b.center, by)
@@ -445,12 +448,12 @@ def _is_free(b: Ball, closed: bool, t: WideTree, w: WideStack) -> bool:
 
 @kernel
 def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Vec3:
-    """Return a translation of a ball out of a surface about as long as ``first``, or zero if none is found.
+    """Return a translation, about as long as ``first``, that moves a ball out of a surface, or zero if none is found.
 
-    A wall is a triangle in which a translation ends. The ball has to pass the plane of each wall, and the next
-    translation is the least one that passes all walls so far. A ball of radius 0 touches the walls after the first
-    translation and only has to leave them. It moves a little along the sum of the normals of the walls, as in
-    perceptron learning. ``turns`` is the sign of the winding of the surface.
+    A wall is a triangle that the ball still meets after a translation. The next translation is the least one by which
+    the ball passes the planes of all walls so far. A ball of radius 0 only has to leave its walls, so a short step
+    along the sum of the normals of the walls is added to ``first``, as in perceptron learning. ``turns``, 1 or -1, is
+    the factor that makes the normals of the triangles point outward.
     """
     far, aside = sqrt(dot(first, first)), (0.0, 0.0, 0.0)
     set_vec(walls[0], 0, divide(first, far))
@@ -480,8 +483,8 @@ def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, w
 def _off_surface(b: Ball, nearest: NearestFace, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Deep:
     """Return the depth of a ball whose centre is on a surface.
 
-    The ball leaves the surface along the normal of the nearest face, or in the opposite direction. Rays from the centre
-    would pass the surface too closely to find the outside.
+    The ball is moved along the normal of the nearest face, and if that fails, in the opposite direction. Rays from the
+    centre would pass the surface too closely to find out which side is outside.
     """
     far, normal = sqrt(nearest.square), normal_of(triangle_at(t, nearest.face))
     least, straight = b.radius - far - b.error, b.radius + 2.0 * _LEAVES * b.error
@@ -528,7 +531,7 @@ def _sign(turns: int) -> float:
 
 @kernel
 def turns_within(b: Ball, nearest: NearestFace, t: WideTree, w: WideStack) -> float:
-    """Return 1 if the centre of a ball is inside a closed surface, or -1 if this surface has inward winding.
+    """Return 1 if the centre of a ball is inside a closed surface with outward winding, -1 with inward winding.
 
     The result is 0 for a centre that is outside the surface or on it.
     """
@@ -597,7 +600,10 @@ def _meet(s: MeshSurface, b: Ball, margin: float, w: WideStack) -> int:
 
 @kernel
 def _apart(b: Ball, nearest: NearestFace, query: BallQuery, t: WideTree) -> BallDistance:
-    """Return the distance of a ball that is outside. If ``nearest`` has no face, any triangle gives the normal."""
+    """Return the distance of a ball outside a mesh.
+
+    If ``nearest`` has no face, the result is beyond the limit of the query, with the normal of any triangle.
+    """
     face, (square, foot) = nearest.face, (nearest.square, nearest.foot)
     if face < 0:
         face = 0
@@ -619,7 +625,7 @@ def _apart(b: Ball, nearest: NearestFace, query: BallQuery, t: WideTree) -> Ball
 def _deep(
     s: MeshSurface, b: Ball, nearest: NearestFace, code: int, turns: float, fast: bool, walls: Array, w: WideStack
 ) -> BallDistance:  # fmt: skip
-    """Return the depth of a ball that touches or crosses a mesh or is inside the mesh."""
+    """Return the depth of a ball that touches or is in a mesh, with ``code`` if a search is needed, else ANSWERED."""
     if s.repaired:
         nearest = _nearest_within(b, inf, s.skin, w)
     deep = ball_depth(b, nearest, turns, s.closed, s.skin, walls, w)
@@ -668,7 +674,7 @@ def meet_ball(
     s: MeshSurface, ball: BallShape, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch,
     codes: Ints1,
 ) -> int:  # fmt: skip
-    """Write MEET, HELD or APART for a mesh and a ball at pose rows, and return the last code.
+    """Write MEET, HELD or APART for a mesh and a ball at pose rows to ``codes``, and return the last code.
 
     The margin is at least 0. The matrices and NO_POSE are as in `tree_collision.meet_rows`.
     """
@@ -686,7 +692,7 @@ def ball_distances(
     s: MeshSurface, ball: BallShape, query: BallQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch,
     out: Array2, reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the distances of a mesh and a ball at pose rows, and return the last code.
+    """Write the distances of a mesh and a ball at pose rows to ``out`` and ``reports``, and return the last code.
 
     The arguments and the results are as in `touching_bodies.distance_rows`.
     """

@@ -118,12 +118,12 @@ class LeafHits(NamedTuple):
 
     bits: int  #: see `triangles_on_line`
     along: float  #: distance from ``begin_at`` of the ray to the zero of `WideStack.distances`, in units of the tree
-    slack: float  #: upper bound of the error of a distance, for triangles whose flag 8 bits higher is set
+    slack: float  #: upper bound of the error of a distance, for the triangles that bits 8 to 15 mark
 
 
 @inlined
 def leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
-    """Return the triangles of a leaf that the line of a ray may hit."""
+    """Return the triangles of a leaf that the line of a ray may hit, and write distances to ``w.distances``."""
     f, o, d = t.frames[leaf], ray.begin_at, ray.direction
     x, y, z = o[0] - f[0], o[1] - f[1], o[2] - f[2]
     along = x * d[0] + y * d[1] + z * d[2]
@@ -144,7 +144,7 @@ def leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
 
 @kernel
 def _along_rim(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return the distance along a ray to the first triangle edge that the ray passes within rounding, or `_NEVER`."""
+    """Return the distance along a ray to the first triangle edge within ``noise`` of the ray, or `_NEVER`."""
     best = _NEVER
     for k in range(3):
         a, b = sub(t[k], p), sub(t[(k + 1) % 3], p)
@@ -165,13 +165,13 @@ def _along_rim(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @inlined
 def areas_on(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Return for each edge of (a, b, c) twice the signed area, seen along d, of its triangle with the origin."""
+    """Return twice the signed areas, seen along d, of the triangles of the origin with the edges bc, ca and ab."""
     return (dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b)))
 
 
 @inlined
 def is_clear(areas: Vec3, rim: float) -> bool:
-    """Return whether a line clearly passes inside a triangle: its `areas_on` exceed ``rim`` and have one sign."""
+    """Return whether a line clearly hits a triangle: ``areas`` (`areas_on`) have one sign and sizes above ``rim``."""
     u, v, w = areas
     return min(u, v, w) > rim or max(u, v, w) < -rim
 
@@ -255,7 +255,7 @@ def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
 
 @inlined
 def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
-    """Push the children of a node that ``bits`` marks, except the nearest; return the stack size and the nearest."""
+    """Push the children of ``node`` marked in ``bits``, except the nearest; return the stack size and the nearest."""
     lane = lowest_bit(bits)
     bits &= bits - 1
     nearest, key, base = plain(t.children[node, lane]), w.entries[lane], top
@@ -275,17 +275,17 @@ def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[
 
 
 class FirstTriangle(NamedTuple):
-    """The first triangle so far, and bounds of its distance from the ray's `begin`, in units of the tree."""
+    """The first triangle on a ray so far, and bounds of its distance from `Ray.begin_at`, in units of the tree."""
 
     face: int  #: -1 for none
     lower: float
     upper: float
-    exact: float  #: distance from the origin, negative if it was not computed
+    exact: float  #: distance from the ray's origin in units of the mesh, negative if it was not computed
 
 
 @inlined
 def _exactly(ray: Ray, face: int, t: WideTree) -> FirstTriangle:
-    """Return a triangle with its exact distance."""
+    """Return triangle ``face`` with its exact distance along a ray."""
     exact = to_triangle(ray.origin, ray.direction, ray.noise, triangle_at(t, face))
     at = (exact - ray.begin) * t.scale
     return FirstTriangle(face, at, at, exact)
@@ -293,7 +293,7 @@ def _exactly(ray: Ray, face: int, t: WideTree) -> FirstTriangle:
 
 @inlined
 def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> FirstTriangle:
-    """Return the first triangle on a ray.
+    """Return the first triangle on a ray up to the distance ``far``, with the face -1 if there is none.
 
     Without ``exact``, triangles are compared by the float32 bounds of their distances, and by their exact distances
     only if the bounds overlap. If the exact distance of the result is beyond ``far``, nearer triangles may have been
@@ -394,7 +394,7 @@ def is_in_box(p: Vec3, box: Box) -> bool:
 
 @inlined
 def _direction(attempt: int, p: Vec3, box: Box) -> Vec3:
-    """Return the direction of a ray from p, for an attempt to find the side of p.
+    """Return the direction of the ray from p in attempt 0, 1, ... to decide whether p is inside a surface.
 
     The first ray leads to the nearest side of the box. All directions are oblique to likely planes of symmetry.
     """
@@ -414,7 +414,7 @@ def _direction(attempt: int, p: Vec3, box: Box) -> Vec3:
 
 @inlined
 def _exits_in_leaf(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> int:
-    """Return how many more exits than entries a ray has through the triangles of a leaf, or `NO_COUNT`."""
+    """Return the exits less the entries of a ray through the triangles of a leaf, or `NO_COUNT` close to an edge."""
     count, (bits, along, slack) = 0, leaf_hits(ray, leaf, t, w)
     while bits & 255 != 0:
         lane = lowest_bit(bits)
@@ -436,7 +436,7 @@ def _exits_in_leaf(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> int:
 
 @inlined
 def _exits(ray: Ray, t: WideTree, w: WideStack) -> int:
-    """Return the number of exits of a ray from the surface less the number of entries, or `NO_COUNT`."""
+    """Return the exits of a ray from the surface less its entries, or `NO_COUNT` if it passes an edge closely."""
     if ray.begin < 0.0:
         return 0
     count, top = 0, 1
@@ -501,7 +501,7 @@ def is_within(p: Vec3, box: Box, t: WideTree, w: WideStack) -> bool:
 
 @single_entry
 def points_within(points: Array2, start: int, stop: int, t: WideTree, w: WideStack, out: Bools1) -> None:
-    """Write which points ``start`` to ``stop - 1``, in the frame of a closed mesh, are inside."""
+    """Write to ``out`` which of the points ``start`` to ``stop - 1``, in the frame of a closed mesh, are inside it."""
     box = box_of(t)
     for k in range(start, stop):
         out[k] = is_within(row3(points, k), box, t, w)

@@ -72,7 +72,7 @@ class TreeParts(Parts):
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
-        """Yield arrays (k, 2) of the indices of a ray and of a part whose box the ray may hit within ``far``.
+        """Yield (k, 2) arrays: a row has the indices of a ray and of a part whose box the ray may hit within ``far``.
 
         ``directions`` has the unit vectors of the rays.
         """
@@ -87,9 +87,9 @@ _MOST_CELLS = 1 << 21  #: greatest number of cells of a grid for which `Copies.i
 
 
 class Grid(NamedTuple):
-    """The cells of a voxel grid that each part fills."""
+    """A voxel grid, and the block of its cells that each part fills."""
 
-    cells: Ints  #: (n, 6), the least cell index along each axis, then the greatest index plus 1
+    cells: Ints  #: (n, 6), a row per part, in the given order: least cell index along each axis, then greatest plus 1
     origin: Array
     pitch: float
     shape: tuple[int, ...]
@@ -103,7 +103,7 @@ class Copies(TreeParts):
     _pieces: Ints | None  #: number of the connected piece of each part, if known
     _shapes: Sequence[Shape]
     _which: Ints
-    grid: Grid | None  #: the grid of voxels, otherwise None
+    grid: Grid | None  #: the grid if the parts are blocks of voxels, otherwise None
 
     def __init__(
         self, shapes: Sequence[Shape], which: Ints, places: Array, boxes: Array, hull: Callable[[], Shape],
@@ -152,7 +152,7 @@ class Copies(TreeParts):
         return self._hull()
 
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each connected piece, or of each part, (k, 2, 3)."""
+        """Return the lowest and highest point along n of each connected piece (of each part if unknown), (k, 2, 3)."""
         shape_ends = np.stack([shape.support(np.stack([-n, n])) for shape in self._shapes])
         ends: Array = shape_ends[self._which] + self._places[:, None]
         return ends if self._pieces is None else ends_of(ends.reshape(-1, 3), np.repeat(self._pieces, 2), n)
@@ -263,7 +263,7 @@ def joined_skins(solids: Sequence[tuple[Mesh, Array]]) -> tuple[Array, Ints]:
 
 
 def only_skin(solids: Sequence[tuple[Mesh, Array]]) -> Mesh | None:
-    """Return the surface of the only closed mesh if this mesh is at the identity, otherwise None."""
+    """Return the surface of the mesh if ``solids`` is one closed mesh at the identity pose, otherwise None."""
     return solids[0][0].skin if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all() else None
 
 
@@ -300,7 +300,8 @@ def boxes_round(corners: Array) -> Array:
 def packed_triangles(corners: Array) -> tuple[Ints, Array, Ints]:
     """Return triangles, (n, 9), in the format of `gjk3d.shapes.layout`.
 
-    The values are the ints that all triangles share, the floats, and the first index of each triangle in both, (n, 2).
+    The values are the ints, which all triangles share, the floats, and for each triangle its start in the ints and
+    in the floats, (n, 2).
     """
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
@@ -469,7 +470,7 @@ class PlacedParts(TreeParts):
 
 
 def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node: Array) -> float:
-    """Replace the box of a single shape by the box of its core, and return the radius by which this box is rounded.
+    """Replace ``node``, a shape's box, by the box of the core, and return the radius by which this box is rounded.
 
     If the ball around the shape is smaller than the rounded box, the box becomes a point with the radius of the ball.
     """
@@ -556,7 +557,10 @@ def _reach_of(m: Rigid, r: int, b: Array, j: int) -> float:
 
 @kernel
 def _overlap(m: Rigid, roots: Array, a: int, b: int) -> float:
-    """Return the least overlap of two boxes along their axes, which is the length of a separating translation."""
+    """Return the least overlap of boxes a and b along their axes, the length of a separating translation.
+
+    m is the pose of box b in the frame of box a.
+    """
     least = inf
     inverse = (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], 0.0, 0.0, 0.0)
     for r in range(3):
@@ -569,7 +573,7 @@ def _overlap(m: Rigid, roots: Array, a: int, b: int) -> float:
 
 @entry
 def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, rounding: float, out: Array1) -> None:
-    """Write lower bounds of the signed distances of pairs.
+    """Write lower bounds of the signed distances of pairs to ``out``.
 
     Pair k has the boxes ``roots[which[k]]`` at the pose rows ``rows[at[k]]``.
     """
@@ -596,7 +600,7 @@ def root_of(tree: PartTree) -> Array:
 
 
 def root_of_object(thing: Any) -> Array:
-    """Return the root of an object, see `root_of`. A half-space or a class of the user has infinite numbers."""
+    """Return the root of an object, see `root_of`. All its numbers are inf for a half-space or a class of a user."""
     if not isinstance(thing, (Body, Shape)) or isinstance(thing, Halfspace):
         return np.full(ROOT, inf)
     return thing._cached("root", lambda: root_of(parts_of(thing).given))

@@ -105,7 +105,7 @@ def _heights(plane: Halfspace, at_plane: Array, at_body: Array) -> tuple[Array, 
 
 
 def _square(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Shape, Array, float]:
-    """Return a square in the plane about the foot of the body's origin, its pose rows, and a bound of its error."""
+    """Return a square in the plane around the projection of the body's origin, its pose rows, and its error bound."""
     reach, far = (float(x.max()) for x in _sizes(plane, body, at_plane, at_body, moving))
     # all rows of a group share these powers of two, see `_alike`
     reach, far = _power_of_two(reach) if moving else reach, _power_of_two(far)
@@ -166,7 +166,7 @@ def _collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
 
 
 def solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Write the distances of a body and a half-space or plane."""
+    """Write the distances of a body and a half-space or plane to ``out`` and ``flags``."""
     distance.check_no_log(wanted)
     for some, few in _pieces(body, plane, rows):
         values, marks = empty_answers(len(some))
@@ -175,7 +175,7 @@ def solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, 
 
 
 def impacts(body: Body, plane: Halfspace, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
-    """Write the impacts of a moving body and a moving half-space or plane."""
+    """Write the impacts of a moving body and a moving half-space or plane to ``out`` and ``flags``."""
     convex_impact.check_turn(plane, rows.b)
     for some, few in _pieces(body, plane, rows, moving=True):
         x: Any = standing_in(body, plane, few.a, few.b, moving=True)
@@ -217,7 +217,7 @@ def _solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array,
 
 
 def _turn(plane: Halfspace, rows: Rows, out: Array) -> None:
-    """Replace the normals by the normal of the plane, since the points of a touch give an inexact normal."""
+    """Replace the normals in ``out`` by that of the plane, since the points of a touch give an inexact normal."""
     normals = -(rows.b[:, :9].reshape(-1, 3, 3) @ plane.normal)
     signs = np.where(np.einsum("ij,ij->i", np.broadcast_to(normals, (len(out), 3)), out[:, 3:6]) < 0.0, -1.0, 1.0)
     out[:, 3:6] = signs[:, None] * normals
@@ -228,7 +228,7 @@ def _turn(plane: Halfspace, rows: Rows, out: Array) -> None:
 
 
 def _cross(body: Body, plane: Halfspace, at_body: Array, at_plane: Array, out: Array, flags: Ints) -> None:
-    """Write the result of a body and a plane that cross or nearly touch, from the nearest gap between parts."""
+    """Write the result for a body that crosses or nearly touches a plane, from the body's gap nearest to the plane."""
     parts = parts_of(body)
     m = relative(at_plane, at_body)
     turn, shift = m[:9].reshape(3, 3), m[9:]

@@ -152,7 +152,7 @@ def _of_mesh(x: Mesh) -> _RationalBody:
 
 
 def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
-    """Return a list of the closed surface of a solid mesh, empty for other meshes, and doubts about the surface."""
+    """Return the closed surface of a solid mesh as a list of at most one item, and a list of doubts about it."""
     if not x.is_solid:
         return [], []
     skin = x.skin
@@ -166,10 +166,10 @@ def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
 
 
 def _hulls_in(solid: ConvexSet, x: Mesh) -> list[ConvexSet]:
-    """Return a list of the hull of a nearly convex closed surface, empty for other surfaces.
+    """Return the shrunk hull of a nearly convex closed surface as a list of one item, otherwise an empty list.
 
-    The hull is shrunk about its centre until no face cuts it. The surface encloses the centre and does not
-    intersect the interior of the shrunk hull, so it encloses this hull.
+    The hull is shrunk about its centre until no face of the surface cuts it. The surface encloses the centre and does
+    not intersect the interior of the shrunk hull, so the surface encloses the shrunk hull.
     """
     points = solid.terms[0].sets[0]
     vertices = sorted(set(points))
@@ -243,7 +243,7 @@ def _of_shell(x: Shell) -> _RationalBody:
 def _of_heights(x: HeightField, bottom: float | None = None) -> _RationalBody:
     """Return the columns of a height field down to a bottom, by default that of the field.
 
-    Only the default bottom adds the closed surface around the columns.
+    The closed surface around the columns is included only for the default bottom.
     """
     (left, front), (dx, dy) = (tuple(map(Fraction, v.tolist())) for v in (x.origin, x._steps))
     nx, ny = x.heights.shape

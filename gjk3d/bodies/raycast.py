@@ -106,7 +106,7 @@ def _unit(v: Vec3) -> tuple[Vec3, bool]:
 
 @inlined
 def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
-    """Write ray k in the frame of the mesh into ``row`` of a block; return False if the ray is not valid."""
+    """Write ray k in the mesh's frame to ``row``, and its world direction to ``units``; return False if invalid."""
     m = rays.poses[row_of(rays.poses, k)]
     o, direction = row3(rays.origins, row_of(rays.origins, k)), row3(rays.directions, row_of(rays.directions, k))
     u, is_zero = _unit(direction)
@@ -125,7 +125,7 @@ def first_hits(
 ) -> int:
     """Write the first hits of rays ``start`` to ``stop - 1``; return -1, or the index of the first invalid ray.
 
-    ``skin`` is the tree of the closed surface of the mesh.
+    ``skin`` is the tree of the closed surface of the mesh, and ``block`` is scratch, see `block_of_thread`.
     """
     box = box_of(skin)
     for begin in range(start, stop, BLOCK):
@@ -158,7 +158,7 @@ def first_hits(
 
 @inlined
 def _finish(rays: Rays, k: int, row: Array, t: WideTree, w: WideStack, out: Hits) -> None:
-    """Write the hit of ray k; ``row`` is the row of the ray in its block."""
+    """Write the hit of ray k to ``out``, where its face is known; ``row`` is the ray's row of the scratch block."""
     face, distance, u, n = plain(out.faces[k]), 0.0, row3(out.units, k), (nan, nan, nan)
     inside = face == _INSIDE
     if face >= 0:
@@ -186,7 +186,7 @@ def _finish(rays: Rays, k: int, row: Array, t: WideTree, w: WideStack, out: Hits
 def hit_at(
     row: Array, origin: Vec3, unit: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack
 ) -> tuple[int, float, Vec3]:
-    """Return HIT, INSIDE or MISS, the distance and the normal of the first hit of a ray on a mesh at a pose row."""
+    """Return HIT, INSIDE or MISS, and the distance and world normal of a ray's first hit on a mesh at a pose row."""
     box, far = box_of(skin), min(most, _FARTHEST)
     against = (-unit[0], -unit[1], -unit[2])
     p, d = turn_back(row, (origin[0] - row[9], origin[1] - row[10], origin[2] - row[11])), turn_back(row, unit)
@@ -208,9 +208,9 @@ def first_hit(
     m: Array2, origin: Vec3, direction: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack,
     out: Array2,
 ) -> int:  # fmt: skip
-    """Write the first hit of one ray on a mesh, as `gjk3d.narrow.ray.ray_once` does.
+    """Write the first hit of one ray on a mesh to row 0 of ``out``, see `gjk3d.narrow.ray.write_ray`.
 
-    Returns HIT, INSIDE or MISS, or -1 if the ray or the matrix ``m`` is not valid.
+    Row 1 is scratch for the pose. Returns HIT, INSIDE or MISS, or -1 if the ray or the matrix ``m`` is not valid.
     """
     u, is_zero = _unit(direction)
     if is_zero or not is_ray(origin, direction) or check_row(m, out, plain(1)) != 0:
@@ -229,7 +229,7 @@ class AllHits(NamedTuple):
     distances: Array1
     faces: Ints1
     places: Ints1  #: IN_FACE, ON_RIM or ALONG_PLANE
-    repeated: Bools1  #: see `_is_repeated`
+    repeated: Bools1  #: whether an earlier hit is at the same edge or corner, see `_is_repeated`
 
 
 IN_FACE, ON_RIM, ALONG_PLANE = range(3)
@@ -312,7 +312,7 @@ def _is_repeated(i: int, first: int, p: Vec3, d: Vec3, noise: float, t: WideTree
 
 @inlined
 def _sort_and_join(first: int, used: int, ray: Ray, t: WideTree, out: AllHits) -> int:
-    """Sort the hits of a ray, keep one of the hits on an edge or a corner, and return the new number of hits."""
+    """Sort hits ``first`` to ``used - 1``, all of one ray, remove repeated ones, and return the new ``used``."""
     p, d, noise = ray.origin, ray.direction, ray.noise
     _sort(first, used, out)
     for i in range(first, used):
@@ -437,7 +437,7 @@ def _cast(
     local_hits: Callable[..., LocalHits], body: Any, poses: Array, starts: Array, units: Array, most: float, out: Array,
     codes: Ints, cast_part: CastPart,
 ) -> None:  # fmt: skip
-    """Write the hits of rays on a body in the world frame: distances, normals, and HIT, MISS or INSIDE.
+    """Write the hits of rays on a body: distances and world normals to ``out``, HIT, MISS or INSIDE to ``codes``.
 
     ``local_hits`` returns the hits in the frame of the body. ``cast_part`` is `gjk3d.query.raycast.cast_rays`, which
     casts rays on the parts.
@@ -543,5 +543,5 @@ cast_on_endless, cast_on_parts = (partial(_cast, hits) for hits in (_on_ground, 
 
 
 def cast_on_ground(field: HeightField, *rays: Any) -> None:
-    """Write the hits on a height field with a bottom."""
+    """Write the first hits of rays on a height field with a bottom; ``rays`` are the arguments of `cast_on_mesh`."""
     cast_on_mesh(field._skin, *rays)

@@ -240,7 +240,7 @@ def intersects_itself(mesh: Mesh) -> bool:
 def _listed(mesh: Mesh, most: int | None) -> tuple[Ints, bool]:
     """Return the pairs of faces that intersect, and whether all candidates were examined.
 
-    With ``most`` only this number of candidates is examined, up to the first pair that intersects.
+    With ``most``, only this number of candidates is examined, and only until one pair is known to intersect.
     """
     vertices, faces, places = mesh.vertices, mesh.faces, mesh._places
     first = np.zeros(int(places.max()) + 1, dtype=np.int64)

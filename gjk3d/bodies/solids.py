@@ -44,7 +44,7 @@ def available() -> bool:
 
 
 def solid(mesh: Mesh) -> Any:
-    """Return the solid of manifold3d that a mesh bounds, or None if the mesh is open or not a manifold."""
+    """Return the manifold3d solid bounded by a mesh, or None if the mesh is open or rejected, or without manifold3d."""
     if not available() or not mesh.is_watertight:
         return None
     mesh = mesh.skin
@@ -153,7 +153,7 @@ def overlap_of_meshes(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> Mesh:
 
 
 def _touch(pair: MeshPair) -> tuple[Array, Ints]:
-    """Return degenerate triangles on the segments in which two surfaces intersect, or at a common point."""
+    """Return vertices and faces of degenerate triangles on the segments where two surfaces meet, or at one point."""
     segments = pair.cut(_LISTED)
     if not len(segments):
         return pair.place(None)[None], np.zeros((1, 3), dtype=np.int64)
@@ -169,7 +169,7 @@ def _solid_of(vertices: Array, faces: Any) -> Any:
 
 
 def union_of(mesh: Mesh) -> Union:
-    """Return a mesh without its inner walls, cached."""
+    """Return a mesh without its inner walls as a cached `Union`."""
     return mesh._cached("union", lambda: _union_of(mesh))
 
 
@@ -316,7 +316,7 @@ def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
     """Return the angles of triangles around their common edge from the first triangle, in radians from 0 to 2 pi.
 
     ``sides`` has the indices of the half-edges on this edge. Half-edge 3 t + c begins at corner c of triangle t.
-    ``directions`` has 1 for each half-edge along its edge, and -1 for each one in the opposite direction.
+    ``directions`` is 1 for a half-edge in the direction of its edge, and -1 for one in the opposite direction.
     """
     triangles = corners[sides[:, None] // 3, (np.arange(3) + sides[:, None] % 3) % 3]  # the edge is first
     along = (triangles[0, 1] - triangles[0, 0]) * directions[sides[0]]
@@ -329,7 +329,7 @@ def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
 
 
 def _sectors(angles: Array, directions: Array) -> Ints:
-    """Return the pairs of triangles around an edge that bound a solid sector, (n / 2, 2).
+    """Return the pairs of triangles around an edge that bound a solid sector, as indices into ``angles``, (n / 2, 2).
 
     ``directions`` has 1 for each triangle whose winding is along the edge, otherwise -1.
     """

@@ -94,7 +94,7 @@ class Edges(NamedTuple):
     """
 
     places: Ints  #: (n,) number of the position of each vertex
-    faces: Ints  #: (k,) face numbers of these triangles
+    faces: Ints  #: (k,) face numbers of the triangles that are not left out
     corners: Ints  #: (k, 3) position numbers of their corners
     numbers: Ints  #: (k, 3) number of the edge from each corner to the next
     directions: Array  #: (k, 3) 1 for a use of the edge from the lower to the higher position number, otherwise -1
@@ -156,7 +156,7 @@ class Mended(NamedTuple):
     """The faults that prevent a mesh from being closed, or the repairs that close it."""
 
     places: Ints  #: (n,) number of the position of each vertex
-    open_edges: int  #: 0 if a part of the mesh is closed
+    open_edges: int  #: number of open edges, but 0 if a part of the mesh is closed
     loose: int = 0  #: number of triangles of pieces with open edges
     loose_edges: int = 0  #: number of open edges of these pieces
     nearly: bool = False  #: whether only little of these pieces is missing
@@ -280,8 +280,8 @@ class _Work:
     def drop_doubles(self) -> int:
         """Drop duplicate triangles, and return their number.
 
-        If one of two opposite triangles does not fit its neighbours, it is dropped. The two triangles of a wall between
-        two bodies fit, so both stay.
+        Of two triangles with the same corners but opposite windings, the one that does not fit its neighbours is
+        dropped. The two triangles of a wall between two bodies fit, so both stay.
         """
         # an edge of a duplicate has both copies and a neighbour, or at a rim both copies in the same direction
         crowded = (self.counts >= 3) | ((self.counts == 2) & (np.abs(self.sums) == 2.0))
@@ -351,7 +351,7 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop pieces with an edge of one triangle and an edge of at least three, and return the number of triangles.
+        """Drop pieces with an edge of only one triangle and an edge of three or more; return the number of triangles.
 
         Nothing is dropped if these pieces are more than half of the area of the mesh.
         """
@@ -370,11 +370,11 @@ class _Work:
         return self._drop(fins)
 
     def _pieces(self, retained: Ints) -> tuple[Ints, Ints]:
-        """Return the piece index of each retained triangle, and the triangles wound against the rest of their piece.
+        """Return the piece index of each retained triangle, and which are wound against the first one of their piece.
 
-        Pieces are connected by edges of two triangles. In a graph, each triangle has two nodes, one for each winding.
-        Nodes of neighbours are connected if their windings agree. A one-sided piece has all nodes in one component, and
-        its triangles are not flipped.
+        The second array has indices into ``retained``. Pieces are connected by edges of two triangles. In a graph, each
+        triangle has two nodes, one for each winding. Nodes of neighbours are connected if their windings agree. A
+        one-sided piece has all nodes in one component, and its triangles are not flipped.
         """
         numbers, directions = self.edges.numbers[retained].ravel(), self.directions[retained].ravel()
         shared = np.flatnonzero(self.counts[numbers] == 2)
@@ -393,8 +393,8 @@ class _Work:
     def turn(self) -> Ints:
         """Flip triangles wound against their neighbours, and return the indices of the flipped triangles.
 
-        The part of a piece with the smaller area is flipped. A piece that is not within the box of another piece is not
-        a cavity, so it is flipped to a positive volume.
+        In a piece with both windings, the triangles of the winding with the smaller area are flipped. If this piece is
+        not within the box of another piece, it is not a cavity, so it is flipped to a positive volume.
         """
         if not ((self.counts == 2) & (self.sums != 0.0)).any():
             return NONE
@@ -419,7 +419,7 @@ class _Work:
         return reversed_faces
 
     def _outward(self, retained: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
-        """Return -1 for each ``mixed`` piece with a negative volume that no box of another piece contains, otherwise 1.
+        """Return for each piece -1 if it is ``mixed``, of negative volume and in no other piece's box, otherwise 1.
 
         A mixed piece has triangles of both windings. ``sign`` is -1 for a triangle that is to be flipped, otherwise 1.
         """
@@ -442,7 +442,7 @@ class _Work:
         return areas
 
     def _volumes(self, which: Ints) -> Array:
-        """Return the signed volume of each tetrahedron of a triangle and the mean of all corners."""
+        """Return for each triangle the signed volume of its tetrahedron with the mean of all corners."""
         corners = self._points(which)
         corners = corners - corners.mean(axis=(0, 1))
         volumes: Array = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
@@ -549,7 +549,7 @@ def corner_rounding(points: Array) -> float:
 
 
 def file_spacing(points: Array) -> float:
-    """Return the greatest float32 spacing of the coordinates of points, (n, 3), or 0, see `spacings`."""
+    """Return the greatest float32 spacing of the coordinates of points, (n, 3), or 0 if not rounded to float32."""
     return float(spacings(_sample(points)).max(initial=0.0))
 
 

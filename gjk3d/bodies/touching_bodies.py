@@ -140,9 +140,9 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
 def _gap_along(
     x: PosedPair, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: TreeScratch
 ) -> tuple[float, float]:
-    """Return the greatest difference of a pair's overlap along n and its depth, and the least gap along n.
+    """Return the greatest excess of a pair's overlap along n over its depth, and the least gap of a pair along n.
 
-    ``rows`` has the depths of the pairs. The scan ends at a difference of at least ``most``.
+    ``rows`` has the results of the pairs, with their depths. The scan ends at an excess of at least ``most``.
     """
     worst, least = 0.0, inf
     for k in range(count):
@@ -222,7 +222,7 @@ def _is_touch(
 def _best_of_pairs(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: TreeScratch
 ) -> tuple[Touch, bool]:  # fmt: skip
-    """Return the touch along the first normal of a pair that proves the touch, and True.
+    """Return the touch along the first of the pairs' normals that proves it, and True.
 
     If no normal proves the touch, the touch is along the best normal, and the second value is False. Along the best
     normal, the overlaps of all pairs exceed their depths the least.
@@ -317,7 +317,7 @@ def _find_blocking(
 def _try_normals(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, w: TreeScratch
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Return a touch, whether the touch is proven, and the third value of `_find_blocking`.
+    """Return a touch, whether it is proven, and the number of known normals, or -1 - k if pair k is clearly deep.
 
     The known normals of pairs are tried in order. The first one along which no pair overlaps gives the touch. If there
     is none, the touch is that of the first pair and is not proven. There may be any number of intersecting pairs.
@@ -423,7 +423,7 @@ def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
 def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
     """Return the depth of B in a closed surface of A if B is a ball that the surface crosses or contains.
 
-    Otherwise the result is `no_depth`. ``skin`` has the array addresses of the tree of the surface, see `bvh.head_of`.
+    Otherwise the depth is 0 (`no_depth`). ``skin`` has the array addresses of the surface's tree, see `bvh.head_of`.
     """
     single, r = lone_round(x, w)
     b, nothing = Ball(r.start, r.radius, x.error), no_depth(r.start)
@@ -445,7 +445,7 @@ def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
 
 @kernel
 def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> None:
-    """Write a common point of two intersecting bodies and the normal of the two parts that have it, in A's frame.
+    """Write a common point of two bodies, and the normal of the two parts that meet in it, to row k in A's frame.
 
     If one body is inside the other, the normal is (1, 0, 0).
     """
@@ -465,7 +465,7 @@ def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Ar
 
 @kernel
 def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> int:
-    """Write the depth of a touch or of a ball B and return `ANSWERED`, or return ``code`` if a search is needed.
+    """Write the depth of touching bodies or a ball B to row k; return `ANSWERED`, or ``code`` if a search is needed.
 
     If a search is needed, the status is TOUCHING if the interiors are known to be disjoint. It is UNDECIDED if the
     parts only touch but the bodies may overlap, and otherwise OVERLAPPING. For OVERLAPPING, no normal is written.
@@ -495,7 +495,7 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
 def report_apart(
     x: PosedPair, query: DistanceQuery, w: TreeScratch, out: Array, flags: Ints, parts: Ints, k: int
 ) -> None:
-    """Write the distance of two separated bodies in A's frame, and their nearest parts."""
+    """Write the distance, nearest points in A's frame and nearest parts of two separated bodies to row k."""
     gap = nearest_faces(x, query.most, w) if query.faces else nearest(x, query.most, 0.0, 1.0, plain(-1), w)
     report_gap(x, gap, query.most, query.above, w, out, flags, k)
     parts[k, 0], parts[k, 1] = gap.p, gap.q

@@ -83,7 +83,7 @@ class TreeScratch(NamedTuple):
     """Scratch arrays for a traversal of two trees."""
 
     stack: Ints2  #: pairs of nodes
-    keys: Array1  #: keys of these pairs
+    keys: Array1  #: lower bounds of the distances of these pairs, or of their squares
     row_a: Array1  #: pose row of a part of A
     row_b: Array1
     floats_a: Array1  #: floats of a part of A
@@ -169,7 +169,7 @@ def widest(b: Array, i: int) -> float:
 
 @inlined
 def splits_first(x: PosedPair, i: int, j: int) -> bool:
-    """Return whether A's node is split next, for two nodes that are not both leaves."""
+    """Return whether node i of A is split before node j of B. The nodes must not both be leaves."""
     if x.a.links[i, 0] < 0 or x.b.links[j, 0] < 0:
         return bool(x.b.links[j, 0] < 0)
     return widest(x.a.boxes, i) >= widest(x.b.boxes, j)
@@ -177,7 +177,7 @@ def splits_first(x: PosedPair, i: int, j: int) -> bool:
 
 @inlined
 def children(x: PosedPair, i: int, j: int) -> tuple[int, int, int, int]:
-    """Return the two pairs into which a pair of nodes is split."""
+    """Return the two pairs (i0, j0, i1, j1) into which node i of A and node j of B are split."""
     if splits_first(x, i, j):
         return x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
     return i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
@@ -244,7 +244,7 @@ def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
 
 @kernel
 def start_axes(x: PosedPair, w: TreeScratch) -> int:
-    """Return 0 if `is_beyond` can be used from now on, or -1 if it is useless because B fills its box.
+    """Return 0 if `is_beyond` can be used from now on, or -1 if it cannot since B is not one shape or fills its box.
 
     ``w.axis`` becomes the axis along the line of the centres of both root boxes. It is in the scratch because most
     traversals end before they need it. ``w.row_b`` becomes the pose of B, which `parts_at` does not change.
@@ -268,7 +268,7 @@ def _keep_axis(axis: Axis, w: TreeScratch) -> None:
 def is_beyond(x: PosedPair, i: int, reach: float, w: TreeScratch) -> bool:
     """Return whether box i of A is proven farther than ``reach`` from B, a single part.
 
-    The axis that separated the last box is tried first, since it often separates its neighbours too. Each further step
+    The axis that separated the last box is tried first, since it often separates the next box too. Each further step
     tries the axis through the nearest known points of the box and B, as GJK does, but with segments in place of
     simplices (Gilbert, 1966). A leaf has one step, since further steps would take as long as GJK for its parts.
     """
@@ -354,8 +354,8 @@ def holds(host: PartTree, p: Vec3, w: TreeScratch) -> int:
 def held(x: PosedPair, w: TreeScratch) -> int:
     """Return HELD if one of two bodies without surface contact is inside the other, APART if not, or DOUBT.
 
-    DOUBT is from `holds`. For HELD, ``w.out`` receives a contained point in A's frame, and ``w.flags`` the index of the
-    outer body, 0 for A or 1 for B.
+    DOUBT means that the tree of a surface is not built. For HELD, ``w.out[0, 6:9]`` becomes a contained point in A's
+    frame, and ``w.flags[0, 0]`` the outer body, 0 for A or 1 for B.
     """
     for side in range(2):
         host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
@@ -428,7 +428,7 @@ def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: I
 
 @entry
 def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
-    """Write the intersection segments of pairs of triangles in A's frame, and return their number."""
+    """Write the ends of the segments in which pairs of triangles intersect, in A's frame; return how many segments."""
     count = 0
     for k in range(pairs.shape[0]):
         length, x, y = crossing_segment(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1]))
@@ -481,10 +481,10 @@ def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
 def meet_rows(
     pair: TreePair, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch, answer: Ints1
 ) -> int:  # fmt: skip
-    """Write the code of `meet` at pose rows, and return the last code. `faces_meet` tests two meshes for the margin 0.
+    """Write MEET, HELD, APART, DOUBT or DEEP at pose rows to ``answer``, see `meet`, and return the last code.
 
-    Matrices ``ma`` and ``mb`` that are not empty become the first pose rows. The function returns NO_POSE if one of
-    them is not a pose.
+    Two meshes with the margin 0 are tested by `faces_meet`. Matrices ``ma`` and ``mb`` that are not empty become the
+    first pose rows. The function returns NO_POSE if one of them is not a pose.
     """
     if not poses_taken(ma, mb, rows):
         return NO_POSE
@@ -501,7 +501,7 @@ def meet_rows(
 
 @entry
 def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: TreeScratch) -> int:
-    """Return the code of `held` for two bodies at one pose row each."""
+    """Return HELD, APART or DOUBT for two bodies without surface contact at one pose row each, see `held`."""
     return int(held(two_at(a, b, row_a, row_b), w))
 
 
@@ -542,7 +542,7 @@ def list_parts(x: PosedPair, within: float, exact: bool, w: TreeScratch, pairs: 
 def meeting_parts(
     a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, exact: bool, w: TreeScratch, pairs: Ints2
 ) -> int:  # fmt: skip
-    """Return the result of `list_parts` for two bodies at one pose row each."""
+    """Write the pairs of parts that are within a distance, and return their number, see `list_parts`."""
     return int(list_parts(two_at(a, b, row_a, row_b), within, exact, w, pairs))
 
 
@@ -551,7 +551,7 @@ def solve_parts(
     a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, pairs: Ints2, mode: int, w: TreeScratch, out: Array2,
     flags: Ints2,
 ) -> None:  # fmt: skip
-    """Write the results of `gjk3d.narrow.solve` for pairs of parts in A's frame."""
+    """Write the results of `gjk3d.narrow.solve` for pairs of parts to ``out`` and ``flags``, in A's frame."""
     x = two_at(a, b, row_a, row_b)
     for k in range(pairs.shape[0]):
         c = parts_at(x, pairs[k, 0], pairs[k, 1], w)

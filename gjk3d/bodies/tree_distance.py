@@ -97,7 +97,7 @@ def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int
 
 @kernel
 def _near_each_other(m: Rigid, a: TriangleTree, b: TriangleTree, stack: Ints, keys: Array, seed: Ints) -> None:
-    """Write the indices of two near triangles, one of each tree, to ``seed``.
+    """Write the indices of two triangles near each other, one of each tree, to ``seed``.
 
     They are found by alternating projections, which start at the centre of B's box.
     """
@@ -250,7 +250,7 @@ class NearestParts(NamedTuple):
     """The nearest parts that a search has found so far. Row 1 of `TreeScratch.out` has their distance and points."""
 
     upper: float  #: upper bound of their distance
-    lowest: float  #: lower bound of the distances of all solved pairs
+    lowest: float  #: lower bound of the distances of all pairs of parts that were solved or skipped
     p: int  #: number of A's part in the order of the leaves, or -1
     q: int
     curved: bool  #: whether a part is curved
@@ -323,7 +323,7 @@ def _end_of(t: Triangle, direction: Vec3) -> float:
 def _solve_pair(
     x: PosedPair, p: int, q: int, gap: float, limit: float, best: NearestParts, w: TreeScratch
 ) -> NearestParts:
-    """Return the nearest parts, updated with parts p and q, whose boxes are at least ``gap`` apart."""
+    """Return ``best`` updated with part p of A and part q of B, whose boxes are at least ``gap`` apart."""
     by_corners = best.begins > -inf and x.a.kind == TRIANGLES  # without the pose of the parts and the support of B
     if by_corners:
         bound = best.begins - _end_of(read(x.a.places, p), best.direction) - x.a.floats[0] - x.error
@@ -351,7 +351,7 @@ def _solve_pair(
 def _solve_round(
     x: PosedPair, p: int, q: int, limit: float, best: NearestParts, r: Round, w: TreeScratch
 ) -> NearestParts:
-    """Return the nearest parts, updated with triangle p of A and the ball or capsule r, which is part q of B.
+    """Return ``best`` updated with triangle p of A and the ball or capsule r, which is part q of B.
 
     If the formula is not accurate enough, GJK computes the distance.
     """
@@ -375,7 +375,7 @@ def _solve_round(
 def solve_leaves(
     x: PosedPair, i: int, j: int, gap: float, most: float, best: NearestParts, r: Round, w: TreeScratch
 ) -> NearestParts:
-    """Return the nearest parts, updated with the parts of two leaves whose boxes are at least ``gap`` apart."""
+    """Return ``best`` updated with the parts of leaf i of A and leaf j of B, whose boxes are ``gap`` or more apart."""
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
             limit = min(best.upper, most) * _MORE if best.p >= 0 else inf
@@ -500,7 +500,7 @@ def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, 
 
 @kernel
 def nearest_faces(x: PosedPair, most: float, w: TreeScratch) -> NearestParts:
-    """Return the nearest triangles of two meshes, even if their distance is more than ``most``."""
+    """Return the nearest triangles of two meshes. If none are within ``most``, they are searched without a limit."""
     row, limit = w.out[1], min(most * _MORE, _ANYWHERE)
     for far in (limit, _ANYWHERE):  # the two points are written last, into the last columns of the row
         w.last[0] = w.last[1] = -1
@@ -558,7 +558,7 @@ def lone_round(x: PosedPair, w: TreeScratch) -> tuple[bool, Round]:
 
 @inlined
 def _nearest(t: Triangle, r: Round) -> tuple[float, Vec3, Vec3]:
-    """Return the squared distance and the nearest points of a triangle and a segment that does not pierce it."""
+    """Return the squared distance and nearest points of a triangle and the segment of r, which must not pierce it."""
     best, a = nearest_on(r.start, t)
     b = r.start
     if not dot(r.direction, r.direction) > 0.0:
@@ -586,7 +586,7 @@ def plane_gap_of(t: Triangle, r: Round, direction: Vec3) -> float:
 
 @kernel
 def round_gap(x: PosedPair, k: int, r: Round, out: Array) -> bool:
-    """Write the distance of triangle k of A and a ball or capsule to row 0; return False if only GJK can compute it."""
+    """Write the distance of triangle k of A and a ball or capsule to ``out[0]``; return False if it needs GJK."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far, rim = sqrt(square), x.a.floats[0]

@@ -198,9 +198,9 @@ def _meet_closely(p: Triangle, q: Triangle, noise: float) -> bool:
 def _gap(e: Vec3, f: Vec3, r: Vec3, y: float, w: float, limit: float) -> float:
     """Return the gap of two triangles along the axis e x f, times the length of e x f.
 
-    ``e`` and ``f`` are edges of the two triangles, and ``r`` leads from the start of e to the start of f. ``y`` and
-    ``w`` are the signed extents of the triangles along the axis, times its length. For edges that are parallel within
-    rounding, a gap of at least ``-limit`` is replaced by -1e308.
+    ``e`` is an edge of one triangle and ``f`` of the other, and ``r`` leads from the start of e to the start of f.
+    ``y`` and ``w`` are the signed extents of the triangles of e and of f along the axis, times the length of e x f.
+    For edges that are parallel within rounding, a gap of at least ``-limit`` is replaced by -1e308.
     """
     c = cross(e, f)
     x = dot(c, r)

@@ -81,7 +81,7 @@ solver = per_thread(lambda: Solver(new_workspace(FIRST_POINTS), *empty_answers(1
 
 
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
-    """Return the ranks of A and B. Kernels solve the shape of lower rank as A.
+    """Return the ranks of A and B, 0 or 1. Kernels solve the shape of lower rank as A.
 
     If the ranks are equal, the order of the poses decides. With this order the result of (b, a) is bit for bit the
     mirrored result of (a, b).
@@ -91,7 +91,7 @@ def ranks(a: Shape, b: Shape) -> tuple[int, int]:
 
 
 def pack_shapes(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
-    """Return the joined integers and floats of shapes, and the indices (n, 2) in both arrays at which each begins."""
+    """Return the joined integers and floats of shapes, and the indices (n, 2) in both at which each shape begins."""
     return join_packed([shape._packed for shape in shapes])
 
 
@@ -107,7 +107,7 @@ def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints
 
 
 def later(rows: Rows) -> tuple[Array, Array, Bools]:
-    """Return a pose row of A and of B for each query, and which queries have a lexicographically greater row of A."""
+    """Return pose rows of A and of B for all queries, and where the row of A is lexicographically greater than B's."""
     first, second = np.broadcast_arrays(rows.a, rows.b)
     differ = first != second
     column = differ.argmax(axis=1)
@@ -118,7 +118,8 @@ def later(rows: Rows) -> tuple[Array, Array, Bools]:
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
     """Return A, B and their poses in the order in which the kernels solve them, and which queries were swapped.
 
-    The order is that of `ranks`. The last value is True for all queries, False for none, or a mask.
+    The shape of lower rank comes first (see `ranks`), for equal ranks the lower pose row. The last value is True for
+    all queries, False for none, or a mask.
     """
     rank_a, rank_b = ranks(a, b)
     if rank_a < rank_b:
@@ -168,7 +169,7 @@ MOST_POINTS, MOST_CURVED_POINTS = 65536, 1024
 
 
 def either(kinds: Bools, which: Ints) -> Bools:
-    """Return which pairs have a shape for which ``kinds`` is True. ``which`` has the two indices of each pair."""
+    """Return which pairs have a shape for which ``kinds`` is True. ``which`` has the indices of each pair's shapes."""
     return np.asarray(kinds[which[:, 0]] | kinds[which[:, 1]])
 
 
@@ -195,7 +196,7 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: i
 
 
 def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order of the pairs in ``table`` so that consecutive pairs use shapes that are already in the cache.
+    """Write an order of pairs to column TURN of ``table``, in which consecutive pairs use shapes that are in the cache.
 
     ``numbers`` is the length of the packed arrays. Pairs are ordered by blocks of shapes B that fit into the cache,
     then by A. Small and very large sets of shapes keep their order. Results do not depend on the order.
@@ -209,7 +210,7 @@ def order_for_cache(table: Ints, numbers: int) -> None:
 def collide_batch(
     pairs: PairRows, total: int, margin: float, workers: int = 1, on_gpu: bool = False, cache: Array = NO_CACHE
 ) -> Ints:
-    """Return whether two shapes collide, for each of ``total`` queries: 0 for no, 1 for yes, 2 for undecided.
+    """Return whether two shapes are within ``margin``, for each of ``total`` queries: 0 no, 1 yes, 2 undecided.
 
     Only the signed distance can decide a query with the result 2.
     """
@@ -234,10 +235,10 @@ def solve_batch(
     pairs: PairRows, request: Request, curved: Bools | slice, out: Array, flags: Ints, workers: int = 1,
     on_gpu: bool = False, cache: Array = NO_CACHE,
 ) -> None:  # fmt: skip
-    """Write the results of `gjk3d.narrow.solve.solve_many` for all queries to ``out`` and ``flags``.
+    """Write the distances of all queries to ``out`` and ``flags``, in the format of `gjk3d.narrow.solve.solve_many`.
 
     Queries whose scratch memory is too small are solved again with more. ``curved`` selects the queries that do not
-    consist of two polytopes.
+    consist of two polytopes. They get less memory.
     """
 
     def run(start: int, stop: int, points: int, request: Request) -> None:
@@ -322,14 +323,14 @@ class PackedShapes:
     def collide_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
-        """Write to ``answer`` which of the pairs with the indices ``some`` collide, as computed by the handlers."""
+        """Write to ``answer[some]`` whether these pairs collide, as computed by the handlers."""
         for a, b, group, placed in self.by_shapes(which, table, rows, some):
             answer[group] = self.handlers(a, b).collide(a, b, placed, margin)
 
     def solve_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, wanted: Wanted, out: Array, flags: Ints
     ) -> None:
-        """Write the handlers' results for the pairs with the indices ``some`` to ``out`` and ``flags``."""
+        """Write to ``out[some]`` and ``flags[some]`` the distances of these pairs, computed by the handlers."""
         for a, b, group, placed in self.by_shapes(which, table, rows, some):
             answers, marks = empty_answers(len(group))
             convex = isinstance(a, Shape) and isinstance(b, Shape)

@@ -62,7 +62,7 @@ def line_for(value: Any) -> str:
 
 
 def no_shape(name: str, value: Any) -> Gjk3dError:
-    """Return the error for the argument ``name``, which is not a shape or body, with the call that converts it."""
+    """Return the error for the argument ``name``, whose value is no shape or body, with a call that converts it."""
     if isinstance(value, type):
         return UnsupportedPair(f"{name} is the class {value.__name__}, expected an object, {value.__name__}(...)")
     line = line_for(value)
@@ -123,7 +123,7 @@ def check_device(device: Any) -> bool:
 
 
 def check_limits(max_distance: Any, tol: Any) -> None:
-    """Raise unless `distance` accepts ``max_distance`` and ``tol``."""
+    """Raise unless both are numbers of at least 0. ``max_distance`` may also be infinite, and ``tol`` may be None."""
     if not (is_finite(max_distance) or (isinstance(max_distance, Real) and max_distance == inf)) or max_distance < 0:
         raise ShapeError(f"max_distance is {max_distance!r:.80}, expected a number of at least 0")
     if tol is not None and (not is_finite(tol) or tol < 0):
@@ -139,7 +139,7 @@ def depth_mode(depth: str) -> int:
 
 
 def convex_mode(mode: int) -> int:
-    """Return the kernels' mode for two convex shapes, for which the depths "tight" and "fast" are the same."""
+    """Return ``mode``, but SIGNED instead of FAST: for convex shapes the depths "tight" and "fast" are the same."""
     return narrow.SIGNED if mode == FAST else mode
 
 

@@ -24,7 +24,7 @@ from gjk3d.typing import Array, Ints
 
 
 def most_corners(shape: Shape) -> int:
-    """Return the greatest number of corners of a feature of a shape, which is a face, an edge or a corner.
+    """Return the greatest number of corners of a feature of a shape. A feature is a face, an edge or a corner.
 
     The flat end of a cylinder or cone counts its centre as a corner.
     """
@@ -54,7 +54,7 @@ class Faces(NamedTuple):
 
 
 def faces_of(shapes: Sequence[Any]) -> Faces:
-    """Return the faces of convex shapes. The lists of other objects are empty."""
+    """Return the faces of convex shapes. Other objects in ``shapes`` have no faces."""
     parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in shapes]
     starts = np.zeros((len(parts), 2), dtype=np.int64)
     starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
@@ -113,9 +113,9 @@ UP = np.array([0.0, 0.0, 1.0])  #: the normal for kernels on two bounded shapes,
 
 
 def impacts(a: Any, b: Shape, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
-    """Write times of impact to ``out`` and ``flags``, see `gjk3d.narrow.toi.impact_many`.
+    """Write the times of impact of A and B to ``out`` and ``flags``, see `gjk3d.narrow.toi.impact_many`.
 
-    ``rows`` contains motion rows. Only A may be a half-space or a plane.
+    ``rows`` contains motion rows instead of pose rows. Only A may be a half-space or a plane.
     """
     ints, floats, row, is_plane = core_row(a, b)
     if is_plane:

@@ -127,7 +127,7 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
 
 
 def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
-    """Return False for each query whose signed distance, computed by ``solve``, is proven to exceed the margin."""
+    """Return for each query whether the signed distance, found by ``solve``, is not proven to exceed the margin."""
     out, flags = empty_answers(rows.total)
     solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     hits: Bools = ~(out[:, 1] > margin)
@@ -136,7 +136,7 @@ def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bo
 
 @per_thread
 def edge_scratch(count: int) -> Array:
-    """Return scratch for ``count`` edges of a shape, see `gjk3d.narrow.sat.axis_rows`."""
+    """Return scratch, (count, 9), for the edges of a shape in `gjk3d.narrow.sat.axis_rows`."""
     return np.empty((count, 9))
 
 
@@ -339,7 +339,7 @@ def ray_core(shape: Shape) -> tuple[Ints, Array]:
 
 
 def planes_of(shape: Shape) -> Array:
-    """Return the planes of a shape for rays: rows of a unit normal and an offset.
+    """Return the planes normal . x = offset of a shape for rays: rows of a unit normal and an offset.
 
     A hull of dimension 3 has a row for each face, relative to the centre of its core. A half-space has one row, and a
     plane has a row for each side. The result is empty for other shapes.

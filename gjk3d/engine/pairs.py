@@ -69,7 +69,7 @@ class _Trees:
         self._units = np.array([units.setdefault(getattr(shape, "unit", None), len(units)) for shape in shapes])
 
     def are_stored(self, pairs: Ints) -> Bools:
-        """Store the trees of pairs (m, 2) of shapes; return which pairs have two trees and no conflict of units."""
+        """Store the trees of the shapes in pairs (m, 2); return which pairs have two trees and no conflict of units."""
         first, second = pairs[:, 0], pairs[:, 1]
         states, units = self._states, self._units
         for number in set(pairs[states[pairs] == 0].tolist()):
@@ -196,9 +196,9 @@ class ShapeStore(PackedShapes):
     def patches(
         self, shapes: Ints, table: Ints, rows: Array, out: Array, within: float, most: int | None, workers: int
     ) -> tuple[Array, Ints]:
-        """Return the contact points of convex pairs, given their signed distances ``out``; see `patch_points`.
+        """Return the contact points of convex pairs and the number of points of each pair; see `patch_points`.
 
-        ``shapes`` contains the two shapes of each pair.
+        ``shapes`` contains the indices of the two shapes of each pair, and ``out`` the pairs' signed distances.
         """
         if not len(out):
             return np.empty((0, most or 0, POINT)), np.zeros(0, dtype=np.int64)
@@ -487,7 +487,7 @@ class Pairs:
     def _checked_rows(
         self, index_pairs: Indices, poses: PosesLike, workers: int, memory: Memory | None
     ) -> tuple[Ints, Ints, Array, Array]:
-        """Return the checked pairs (m, 2), their table rows for the kernels, the pose rows, and the matrices."""
+        """Return the checked pairs (m, 2), their rows of the kernels' table, the pose rows, and the array of poses."""
         check_workers(workers)
         pairs = self._indices(index_pairs)
         if self._store.planes.any():

@@ -137,11 +137,11 @@ def collide_each(
     store: Store, which: Ints2, at: Ints2, rows: Array2, margin: float, start: int, stop: int, w: TreeScratch,
     verdicts: Ints1,
 ) -> None:  # fmt: skip
-    """Write NO, YES or UNSURE to ``verdicts``: whether pairs start to stop are within the margin.
+    """Write NO, YES or UNSURE to ``verdicts``: whether each pair from start to stop - 1 is within the margin.
 
-    ``margin`` is at least 0. ``which`` contains the items of each pair, and ``at`` the indices of their rows in
-    ``rows``. ``w`` is scratch. The item of lower rank is A, as in `gjk3d.bodies.distance.collide`. For equal ranks the
-    poses decide.
+    ``margin`` is at least 0. ``which`` contains the two items of each pair, and ``at`` the indices of their pose rows
+    in ``rows``. ``w`` is scratch. The item of lower rank is A, as in `gjk3d.bodies.distance.collide`. For equal ranks
+    the poses decide.
     """
     for k in range(start, stop):
         a, b, p, q = which[k, 0], which[k, 1], at[k, 0], at[k, 1]

@@ -55,11 +55,11 @@ class Facets(NamedTuple):
 def qhull(
     points: Array, chosen: Ints, matrix: Array, options: str, cached: Any = None, planes: Sequence[WidePlane] = ()
 ) -> Facets | None:
-    """Return Qhull's facets of the points with the indices ``chosen``. Qhull gets the points times ``matrix``.
+    """Return the facets that Qhull finds for ``points[chosen]`` mapped by ``matrix``, with indices of ``points``.
 
-    Returns None if Qhull fails, or if its facets are not a closed surface. Each of ``planes`` contains very many
-    points. They are raised at random, so that Qhull does not merge facets there. ``cached`` is an earlier result of
-    Qhull with the option Qt. It is reused if its points are the same.
+    Returns None if Qhull fails, or if its facets are not a closed surface. The very many points in a plane of
+    ``planes`` are raised at random, so that Qhull does not merge facets there. ``cached`` is an earlier result of Qhull
+    with the option Qt. It is reused if ``options`` is Qt and its points are equal to the mapped points.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -121,7 +121,7 @@ def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
 
 
 def without_insides(points: Array, planes: Sequence[WidePlane]) -> Ints:
-    """Return the indices of all points, without those in a wide plane that are not corners of the plane's polygon."""
+    """Return the indices of all points, except those in a wide plane that are not corners of the face in this plane."""
     from scipy.spatial import ConvexHull, QhullError
 
     is_kept = np.ones(len(points), dtype=bool)
@@ -142,7 +142,7 @@ def _raised(points: Array, planes: Sequence[WidePlane]) -> Array:
 
 
 def _flattened(points: Array, facets: Facets, planes: Sequence[WidePlane]) -> Facets:
-    """Return the facets, where all triangles of a wide plane have the normal of the plane."""
+    """Return the facets, with the normal of each triangle in a wide plane replaced by the plane's normal."""
     normals = facets.normals.copy()
     for plane in planes:
         is_in = np.zeros(len(points), dtype=bool)
@@ -172,7 +172,7 @@ def is_closed(faces: Ints) -> bool:
 
 
 def _rewound(faces: Ints, neighbors: Ints) -> Ints:
-    """Return the triangles, all wound like the first, because the sign of a sliver does not give a reliable winding."""
+    """Return the triangles wound consistently with the first one, because the normal of a sliver is not reliable."""
     faces = faces.copy()
     visited = np.zeros(len(faces), dtype=bool)
     visited[0], todo = True, [0]
@@ -195,7 +195,7 @@ def corners_of(faces: Ints) -> Ints:
 
 
 def edges(faces: Ints) -> tuple[Ints, Ints]:
-    """Return the edges (e, 2) of a closed surface, the lower index first, and the two faces of each edge, (e, 2)."""
+    """Return the edges of a closed surface as point indices (e, 2), the lower first, and their face indices (e, 2)."""
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     low, high = np.minimum(tail, head), np.maximum(tail, head)
     pairs = np.argsort(low * (int(faces.max()) + 1) + high).reshape(-1, 2)
@@ -204,13 +204,13 @@ def edges(faces: Ints) -> tuple[Ints, Ints]:
 
 
 def vector_areas(points: Array, faces: Ints) -> Array:
-    """Return the (m, 3) area vectors of triangles."""
+    """Return the (m, 3) area vectors of triangles: normals whose lengths are the areas."""
     a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
     return np.asarray(0.5 * np.cross(b - a, c - a))
 
 
 def corner_normals(facets: Facets, count: int) -> Array:
-    """Return the mean normal of the facets at each of ``count`` points, zero for points without facets."""
+    """Return the normalised mean of the facet normals at each of ``count`` points, 0 for points without facets."""
     d = facets.simplices.shape[1]
     where = facets.simplices.ravel()
     sums = [np.bincount(where, np.repeat(facets.normals[:, k], d), count) for k in range(3)]
@@ -241,7 +241,7 @@ def strict(points: Array, facets: Facets) -> Ints:
 def fatness(points: Array, facets: Facets) -> float:
     """Return the ratio of the circumradius and the inradius of facets about the mean of their corners.
 
-    The distance of a point from the hull is at most this ratio times its greatest height above the planes.
+    The distance of a point from the hull is at most this ratio times the point's greatest height above a plane.
     """
     used = points[corners_of(facets.simplices)]
     inner = used.mean(axis=0)
@@ -260,9 +260,10 @@ def low_reach(points: Array, facets: Facets) -> Array:
 
 
 def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Return face normals, and the greatest height of the hull along each.
+    """Return directions, and the height of the hull along each direction.
 
-    For a thin hull the mean normals of edges and corners are included.
+    The directions are the face normals, and the height along one is that of the face's lowest corner. For a thin hull
+    the mean normals at edges and corners are included, with the heights of these edges and corners.
     """
     s, normals, _ = facets
     reach = low_reach(points, facets)
@@ -280,10 +281,11 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
 
 
 def points_beyond(points: Array, off_hull: Ints, on_hull: Ints, facets: Facets) -> tuple[Ints, float]:
-    """Return the points of ``off_hull`` that are farthest outside along a direction of `probes`, and the excess.
+    """Return points of ``off_hull`` that are outside the hull, and the greatest height above a plane of the facets.
 
-    ``off_hull`` and ``on_hull`` are indices of points. The excess is the greatest height of a point of ``off_hull``
-    above the planes of the facets, not above the points on the hull.
+    ``off_hull``, ``on_hull`` and the result are indices of points. For each direction of `probes`, such as a face
+    normal, the farthest point of ``off_hull`` is returned if it is higher than all points of ``on_hull``. The greatest
+    height is that of a point of ``off_hull``, negative if all are below all planes.
     """
     if not len(off_hull):
         return off_hull, -np.inf
@@ -302,7 +304,7 @@ def _unit_rows(vectors: Array) -> Array:
 
 
 def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> tuple[Ints, float]:
-    """Return the points of ``off_hull`` outside the hull, and a bound of the distance of all others from the hull.
+    """Return the members of ``off_hull`` outside the hull, and a bound of the other members' distances from the hull.
 
     For a fat hull the bound follows from ``excess``, the greatest height above the planes. A point beyond a sharp tip
     may be far away and near all planes. For a thin hull the bound is therefore the greatest distance of a point from
@@ -335,7 +337,7 @@ def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> 
 
 
 def _distances(points: Array, simplices: Array, normals: Array) -> Array:
-    """Return the distance of each point from its triangle or segment."""
+    """Return the distance of each point from the triangle or segment in the same row of ``simplices``."""
     corners = simplices.shape[1]
     nearest = np.full(len(points), np.inf)
     inside = np.full(len(points), corners == 3)
@@ -370,7 +372,7 @@ _SCANS = 64  #: most points near the surface that are compared with all planes
 
 
 class ClearHull(NamedTuple):
-    """A hull of unambiguous points. The field ``local`` and those after it are for `LateMeasures`."""
+    """A hull for which rounding changes no decision. The fields from ``local`` on are for `LateMeasures`."""
 
     indices: Ints  #: indices of the vertices in the given points
     faces: Ints  #: triangles of indices in ``indices``, (m, 3)
@@ -381,9 +383,9 @@ class ClearHull(NamedTuple):
 
 
 def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
-    """Return the hull of points (n, 3) and Qhull's result, from which it was made.
+    """Return the hull of points (n, 3), and the result of Qhull from which the hull was made.
 
-    The hull is None if the points are ambiguous. Qhull's result is None if Qhull failed or did not run.
+    The hull is None if rounding could change its vertices or faces. Both are None if Qhull failed or did not run.
     """
     n = len(points)
     if n < 4 or (n > _MOST_INTERPRETED and not compiled()):
@@ -429,8 +431,9 @@ def _power_above(x: float) -> tuple[float, int]:
 def prepare(points: Array2, mapped: Array2, scales: Array1) -> tuple[bool, int]:
     """Write points to ``mapped``, recentred and divided by a power of two, then multiplied by ``scales``.
 
-    The factors ``scales`` of the three axes are chosen for extents of about 1, and written too. Returns whether no
-    ambiguity is found, and the exponent of the power of two.
+    The factors ``scales`` of the three axes are chosen for extents of about 1, and written too. Returns False if
+    repeated points, an extreme size, a nearly flat hull or an unclear scale are found, else True, and the exponent of
+    the power of two.
     """
     n = points.shape[0]
     x0, y0, z0, x1, y1, z1 = inf, inf, inf, -inf, -inf, -inf
@@ -479,7 +482,7 @@ def _are_distinct(points: Array, n: int) -> bool:
 
 @kernel
 def _extremes_are_single(points: Array, n: int) -> bool:
-    """Return whether the lowest point along each axis occurs only once.
+    """Return whether the points with the least x, with the least y and with the least z each occur only once.
 
     This detects the repeated points of files such as STL.
     """
@@ -512,7 +515,7 @@ def _farthest_from(points: Array, n: int, step: int, i: int) -> int:
 def _is_fat(points: Array, n: int, step: int) -> bool:
     """Return whether n points are far from coplanar. Only every ``step``-th point is tested.
 
-    The extents are measured along axes that are chosen as in `hulls._Frame`.
+    The extents are measured along a long diagonal of the points and two directions perpendicular to it.
     """
     i = _farthest_from(points, n, step, plain(0))
     j = _farthest_from(points, n, step, i)
@@ -538,7 +541,7 @@ def _is_fat(points: Array, n: int, step: int) -> bool:
 
 
 class QhullFacets(NamedTuple):
-    """Qhull's facets: plane equations, corner indices, and the neighbour opposite to each corner."""
+    """Qhull's facets: plane equations, indices of corners, and indices of the neighbours opposite to these corners."""
 
     equations: Array2
     simplices: Ints2
@@ -552,11 +555,11 @@ def judge(
 ) -> int:  # fmt: skip
     """Wind Qhull's facets outward, write the vertices and faces of the hull, and return the number of vertices.
 
-    The number is 0 if the points are ambiguous. ``indices`` contains the points that are vertices, and ``faces`` the
-    triangles of positions in ``indices``. The other output arrays are scratch. A row of ``planes`` has a facet's normal
-    and the height of the facet's lowest corner. ``normals`` are normals of corners. Both are computed for the points
-    ``mapped / scales``. ``is_corner`` is True for points that are corners, and ``rank`` has their positions in
-    ``indices``.
+    The number is 0 if rounding could change the hull. The indices of the vertices are written to ``indices``, and the
+    triangles to ``faces``, as positions in ``indices``. The other arrays after ``facets`` are scratch. A row of
+    ``planes`` has a facet's normal and the height of its lowest corner, and ``normals`` are sums of facet normals at
+    corners, both for the points ``mapped / scales``. ``is_corner``, False at the start, marks the points that are
+    corners, and ``rank`` has their positions in ``indices``.
     """
     equations, simplices, neighbors = facets
     m = simplices.shape[0]
@@ -603,7 +606,7 @@ def judge(
 
 @kernel
 def _wind(mapped: Array, equations: Array, simplices: Ints, neighbors: Ints) -> bool:
-    """Wind facets outward; return whether the winding is unambiguous."""
+    """Wind facets outward by exchanging corners and neighbours; return False if a facet is too thin for this."""
     for k in range(simplices.shape[0]):
         a, b, c = simplices[k, 0], simplices[k, 1], simplices[k, 2]
         ux, uy, uz = mapped[b, 0] - mapped[a, 0], mapped[b, 1] - mapped[a, 1], mapped[b, 2] - mapped[a, 2]
@@ -627,7 +630,7 @@ def _over(equations: Array, k: int, mapped: Array, i: int) -> float:
 
 @kernel
 def _is_convex(mapped: Array, equations: Array, simplices: Ints, neighbors: Ints) -> bool:
-    """Return whether each edge has one facet on each side, in opposite directions, and is convex up to rounding."""
+    """Return whether each edge is in two facets, in opposite directions, and is convex up to rounding."""
     for k in range(simplices.shape[0]):
         for j in range(3):
             other = neighbors[k, j]  # at the edge opposite of corner j
@@ -650,7 +653,7 @@ def _is_convex(mapped: Array, equations: Array, simplices: Ints, neighbors: Ints
 
 @kernel
 def _stand_out(mapped: Array, scales: Array, simplices: Ints, faces: Ints, normals: Array) -> bool:
-    """Return whether every corner is clearly higher than its neighbours along the mean normal of its facets."""
+    """Return whether every corner is clearly higher than its neighbours along the corner's normal in ``normals``."""
     a, b, c = 1.0 / scales[0], 1.0 / scales[1], 1.0 / scales[2]
     for k in range(simplices.shape[0]):
         for j in range(3):
@@ -712,7 +715,7 @@ def _are_inside(
 
 @kernel
 def _cell(x: float, y: float, z: float) -> int:
-    """Return the index of the grid cell of the direction (x, y, z) on the surface of a cube."""
+    """Return the index of the cell that the direction (x, y, z) hits, for a grid on the surface of a cube."""
     u, v, w, side = abs(x), y, z, 0 if x > 0.0 else 1
     if abs(y) > u:
         u, v, w, side = abs(y), z, x, 2 if y > 0.0 else 3
@@ -727,7 +730,7 @@ def _left_by(
     mapped: Array, simplices: Ints, neighbors: Ints, center: tuple[float, float, float],
     ray: tuple[float, float, float], start: int,
 ) -> int:  # fmt: skip
-    """Return the facet that a ray from ``center`` hits, or -1 if the search does not find it.
+    """Return the index of the facet that a ray from ``center`` hits, or -1 if the search does not find it.
 
     The search starts at the facet ``start``, and crosses edges between neighbouring facets.
     """

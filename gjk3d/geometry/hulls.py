@@ -28,7 +28,7 @@ ROUNDS = 40  #: most rounds that add points again; one or two are usual
 
 
 class Measures(NamedTuple):
-    """The measures of the surface of a hull, see `HullData`."""
+    """Volume, area, edges and angles at the edges of the surface of a hull, see `HullData`."""
 
     volume: float
     area: float
@@ -37,7 +37,7 @@ class Measures(NamedTuple):
 
 
 class LateMeasures:
-    """The measures of a `ClearHull`. Each measure is computed when it is first read."""
+    """Volume, area, edges and angles of a `ClearHull`. They are computed when they are first read."""
 
     def __init__(self, clear: ClearHull) -> None:
         self._clear = clear
@@ -49,7 +49,7 @@ class LateMeasures:
 
     @cached_property
     def area(self) -> float:
-        """Area of the surface of the hull. A flat hull counts both of its sides."""
+        """Area of the surface of the hull."""
         return ldexp(_area(self._clear.local, self._clear.faces), 2 * self._clear.exponent)
 
     @cached_property
@@ -59,7 +59,7 @@ class LateMeasures:
 
     @property
     def edges(self) -> Ints:
-        """Edges of the triangles, (e, 2) int, the lower index first."""
+        """Edges of the triangles as indices of vertices, (e, 2) int, the lower index first."""
         return self._edges[0]
 
     @property
@@ -114,7 +114,7 @@ class HullData:
 
     @property
     def edges(self) -> Ints:
-        """Edges of the triangles, (e, 2) int, the lower index first."""
+        """Edges of the triangles as indices of vertices, (e, 2) int, the lower index first."""
         return self.measures.edges
 
     @property
@@ -186,7 +186,7 @@ def build_hull(points: Array) -> HullData:
 def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:
     """Return a hull from the stored data of an earlier hull, or None if the faces are not a closed surface.
 
-    Queries on both hulls have the same results. The volume and the area may differ by rounding.
+    Queries on the new and on the earlier hull have the same results. The volume and the area may differ by rounding.
     """
     if dimension < 2:
         if len(faces) or len(vertices) != dimension + 1 or len(angles) != dimension:
@@ -217,9 +217,9 @@ def _distinct(points: Array) -> Ints:
 
 
 def _recentred(points: Array) -> tuple[Array, int]:
-    """Return recentred points, scaled by a power of two, and the exponent of the scale.
+    """Return recentred points, divided by a power of two, and the exponent of this power.
 
-    The middle of their bounding box is at 0, and its greatest extent is in [0.5, 1).
+    The middle of the returned points' bounding box is at 0, and the box's greatest extent is in [0.5, 1).
     """
     top = int(np.frexp(np.abs(points).max())[1])
     local = np.ldexp(points, -top)
@@ -298,7 +298,7 @@ def _solid(points: Array, frame: _Frame, qhull_hull: Any) -> _Built:
 
 
 def _edges(faces: Ints, normals: Array) -> tuple[Ints, Array]:
-    """Return the edges of a closed surface with these face normals, and the angle between the normals at each edge."""
+    """Return the edges (e, 2) of a closed surface, and at each edge the angle between the normals of its two faces."""
     edges, sides = fc.edges(faces)
     normals_a, normals_b = normals[sides[:, 0]], normals[sides[:, 1]]
     return edges, np.arctan2(
@@ -321,8 +321,8 @@ def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
 def _settle(points: Array, matrices: list[Array], qhull_hull: Any = None) -> tuple[fc.Facets | None, Ints, float]:
     """Return the facets of the hull of points, its vertex indices, and its defect (see `HullData`).
 
-    The points are mapped with the first of the matrices for which Qhull succeeds. ``qhull_hull`` is the argument
-    ``cached`` of `fc.qhull`. If Qhull never succeeds, the facets are None, and all points are vertices.
+    The points are mapped with the first of the matrices for which Qhull succeeds. ``qhull_hull`` is an earlier result
+    of Qhull that may be reused, or None. If Qhull never succeeds, the facets are None, and all points are vertices.
     """
     planes = fc.wide_planes(points, matrices[0])
     # Qhull always succeeds with joggled input (QJ); `points_beyond` measures the small error
@@ -380,7 +380,7 @@ FACE_ANGLE = 1e-12  #: angle between the normals at an edge, below which the edg
 
 
 def gauss_map(hull: HullData) -> tuple[Array, Array]:
-    """Return the unit face normals (f, 3) of a hull, and its edges (e, 9): unit direction, normals of both faces."""
+    """Return the unit face normals (f, 3) of a hull, and its edges (e, 9): unit direction, normals of its two faces."""
     v = hull.vertices
     if hull.dimension == 0:
         return np.zeros((0, 3)), np.zeros((0, 9))

@@ -46,12 +46,12 @@ class Walls(NamedTuple):
 
 
 def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
-    """Return the normals of a polytope's half-spaces: those of the faces, and more at sharp edges and corners.
+    """Return the normals of a polytope's half-spaces: those of the faces, principal axes, sharp edges and corners.
 
     A point just outside a sharp edge is close to the planes of both faces, and a point beyond the tip of a needle is
-    close to all planes. Additional planes bound the distance of such a point. They are perpendicular to the bisectors
-    of sharp edges, and to the directions from the middle to the corners of a thin polytope. ``faces`` and ``arcs`` are
-    the output of `gjk3d.geometry.hulls.gauss_map`.
+    close to all planes. Additional planes bound the distance of such a point. They are perpendicular to the principal
+    axes, the bisectors of sharp edges, and the directions from the middle to the corners of a thin polytope. ``faces``
+    and ``arcs`` are the output of `gjk3d.geometry.hulls.gauss_map`.
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle
@@ -69,8 +69,8 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> Array:
     """Return the corners, (n, 3), of the intersection of two polytopes at pose rows (2, 13), in world coordinates.
 
-    Corners closer than ``tolerance`` times the size are merged. Coordinates are computed relative to ``origin``, a
-    point near the polytopes.
+    Coordinates are computed relative to ``origin``, a point near the polytopes. Corners closer than ``tolerance``
+    times the greatest of these coordinates are merged.
     """
     edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
     points, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
@@ -84,7 +84,7 @@ def common(
     a: Walls, b: Walls, rows: Array2, origin: tuple[float, float, float], tolerance: float, edges: Array2,
     planes: Array2, points: Array2, index: Ints2,
 ) -> int:  # fmt: skip
-    """Write the corners of the intersection to columns of ``points``; return their number.
+    """Write the corners of the intersection of two polytopes to columns of ``points``; return the number of corners.
 
     ``edges``, ``planes`` and ``index`` are scratch. See `corners` for the other arguments.
     """
@@ -105,7 +105,7 @@ def common(
 def _move(
     edges: Array, planes: Array, row: Array, origin: Vec3, to_edges: Array, to_planes: Array, e: int, f: int
 ) -> float:
-    """Write the edges and planes of a polytope at a pose; return the greatest magnitude of a coordinate.
+    """Write the edges and planes of a polytope at a pose; return the greatest magnitude of an edge's coordinate.
 
     The edges are written from column e of ``to_edges``, and the planes from column f of ``to_planes``. All are relative
     to ``origin``.
@@ -132,9 +132,10 @@ def _move(
 def _inside(
     edges: Array, e: int, e_end: int, planes: Array, f: int, f_end: int, tol: float, points: Array, count: int
 ) -> int:
-    """Append the ends of the parts of edges e to e_end inside half-spaces f to f_end; return the new number of points.
+    """Append to ``points`` both ends of the part of each edge inside the half-spaces; return the new number of points.
 
-    All first ends precede all second ends. An end within ``tol`` of a plane counts as on the plane, and is not moved.
+    Edges e to e_end and half-spaces f to f_end are used. All first ends precede all second ends. An edge's end within
+    ``tol`` of a plane counts as on the plane, and is not moved.
     """
     last = count + (e_end - e)
     at = count
@@ -182,7 +183,7 @@ def _write_point(points: Array, at: int, edges: Array, k: int, t: float) -> None
 
 @kernel
 def _distinct(points: Array, count: int, tol: float, index: Ints) -> int:
-    """Merge points closer than ``tol`` into the first of them; return the number of remaining points."""
+    """Remove each point closer than ``tol`` to an earlier point; return the number of remaining points."""
     order, twin = index[0], index[1]
     sort_points(points, count, order)
     for k in range(count):
@@ -217,7 +218,7 @@ _NO_PLANE = 1e300  #: offset of the plane of a degenerate face
 
 
 class Facets(NamedTuple):
-    """A polytope relative to its centre. Its triangles are sorted, so that neighbours are near each other."""
+    """A polytope relative to its centre. Neighbouring triangles are near each other in the arrays."""
 
     vertices: Array2  #: (k, 3), relative to the centre
     faces: Ints2  #: (m, 3), wound outward
@@ -229,7 +230,7 @@ class Facets(NamedTuple):
 
 
 def facets_of(hull: HullData) -> Facets | None:
-    """Return the facets of a hull, or None if the hull is flat."""
+    """Return the facets of a hull, or None if the hull is flat or nearly flat."""
     vertices = np.array(hull.vertices)
     size = float(np.ptp(vertices, axis=0).max())
     if hull.dimension < 3 or not hull.volume > _FLAT * size**3:
@@ -329,9 +330,10 @@ def _level(planes: Array, f: int, normal: Vec3, level: float) -> float:
 
 @kernel
 def _violated(b: Facets, p: Vec3, start: int) -> tuple[float, int]:
-    """Return the height of p above a face of B, negative inside, and the index of this face.
+    """Return the height of p above the plane of a face of B, negative inside, and the index of this face.
 
-    It is the face that the ray from B's centre to p hits. The search starts at the face ``start``.
+    p is relative to B's centre. The face is the one that the ray from the centre to p hits, or a neighbour of it with a
+    greater height. The search starts at the face ``start``. If B has few faces, it is the face of greatest height.
     """
     count = b.faces.shape[0]
     f, steps = start, 0
@@ -366,9 +368,9 @@ def _add_clipped(
     a: Facets, m: Rigid, b: Facets, origin: Vec3, level: float, places: Array, found: Ints, polygon: Array, homes: Ints,
     out: Array,
 ) -> None:  # fmt: skip
-    """Add to ``out`` the integrals over the pieces of A's faces, at the pose m, that are below every plane of B.
+    """Add to ``out`` the integrals over the pieces of A's faces, at the pose m in B, that are below every plane of B.
 
-    ``level`` is the height up to which a point counts as below a plane of B that is parallel to the face. It is
+    ``level`` is the height up to which a point counts as below a plane of B that is parallel to the face of A. It is
     negative if faces in a plane of B do not count. The other arguments are those of `clip_both`.
     """
     for i in range(a.vertices.shape[0]):
@@ -407,7 +409,7 @@ def _clip(
     """Clip a triangle by planes of B until no corner violates another plane; return the number of remaining corners.
 
     Column k of ``polygon`` contains a corner, and its height above the plane of the face homes[0, k] of B. Rows 4 to 7
-    of ``polygon`` and row 1 of ``homes`` are scratch. ``used`` is ``stamp`` for planes that clipped the triangle.
+    of ``polygon`` and row 1 of ``homes`` are scratch. ``used[f]`` is set to ``stamp`` if plane f clipped the triangle.
     """
     count = 3
     while True:
@@ -467,7 +469,7 @@ def _middle(polygon: Array, count: int) -> Vec3:
 
 @kernel
 def _add_fan(polygon: Array, count: int, origin: Vec3, out: Array) -> None:
-    """Add the integrals over the tetrahedra between ``origin`` and a polygon to ``out``, see `clip_both`."""
+    """Add volume, moment and area vector of the pyramid from ``origin`` to a polygon to ``out``, see `clip_both`."""
     p = sub((polygon[0, 0], polygon[1, 0], polygon[2, 0]), origin)
     q = sub((polygon[0, 1], polygon[1, 1], polygon[2, 1]), origin)
     for k in range(2, count):

@@ -96,8 +96,8 @@ def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[I
 def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -> Iterator[tuple[Ints, Ints]]:
     """Yield the indices of a group of similar directions, and of its candidate points. Each direction is in one group.
 
-    ``in_question`` returns which points are candidates. It is called with points in columns, and with the middle, the
-    half extents and the rounding error of some directions.
+    ``in_question`` returns which points are candidates. It is called with points in columns, the middle and the half
+    extents of the bounding box of some directions, and the rounding error of the products.
     """
     if len(points) * len(directions) <= FEW:
         if len(directions):
@@ -138,7 +138,7 @@ def _may_be_farthest(points: Array, axis: Array, half: Array, rounding: float) -
 
 
 def _products(vector: Array, columns: Array) -> Array:
-    """Return the product of a vector with each column, without the threads of a BLAS library."""
+    """Return the dot product of a vector with each column, without the threads of a BLAS library."""
     out: Array = (vector[:, None] * columns).sum(axis=0)
     return out
 
@@ -152,7 +152,7 @@ def boxes_of(rows: Array, points: Array) -> Array:
 
 @entry
 def fit_boxes(rows: Array2, points: Array2, out: Array2) -> None:
-    """Write the lowest and the highest coordinates of points at pose rows to ``out``, (n, 6)."""
+    """Write the bounding boxes of points at pose rows to ``out``, (n, 6): the lowest corner, then the highest."""
     for row in range(rows.shape[0]):
         for k in range(3):
             x, y, z = rows[row, 3 * k], rows[row, 3 * k + 1], rows[row, 3 * k + 2]
@@ -247,8 +247,8 @@ class Table(NamedTuple):
     grid : int
         Number of squares along an edge of the cube in the first level.
     nodes : (m,) int
-        For each square the index of the first of its four quarters in this array. For a square without quarters the
-        number is negative: the inverted bits of ``first << COUNT_BITS | count``, the range of the square's entries. The
+        For each square the index in this array of the first of its four quarters. For a square without quarters it is
+        the negative number ``~(first << COUNT_BITS | count)``. The candidates are ``entries[first:first + count]``. The
         first 6 * grid * grid squares are in the order of `cell_directions`. Four quarters are ordered as a 2 x 2 grid.
     entries : (e,) int
         Indices of the candidate points of each square, ascending.
@@ -322,8 +322,8 @@ def direction_table(points: Array) -> Table:
 def _columns(points: Array) -> Array:
     """Return the coordinates of points for each side of a cube, (18 n,).
 
-    The coordinates along the axis of each side come first, for all sides and points. The coordinates along the two
-    other axes follow.
+    The coordinates along the outward normal of each side come first, for all sides and points. The coordinates
+    along the two other axes follow in the same order.
     """
     out = np.empty((3, 6, len(points)))
     for side in range(6):
@@ -367,9 +367,10 @@ def quarter(
 
 @inlined
 def _heights(columns: Array, point: int, corners: Corners) -> Corners:
-    """Return the heights of a point along the four corners of a square.
+    """Return the heights of a point along the four corners of a square on a cube's side.
 
-    ``corners`` are the two coordinates of the lowest corner, then those of the highest corner.
+    ``point`` is ``side * n + index`` for one of n points. ``corners`` are the two coordinates of the lowest corner,
+    then those of the highest corner.
     """
     count = len(columns) // 3
     up, along, across = columns[point], columns[count + point], columns[2 * count + point]
@@ -387,7 +388,7 @@ def _in_question(
 ) -> int:  # fmt: skip
     """Append the candidate points of a square to ``candidates``; return the new number of candidates.
 
-    Only ``members`` in the range ``limits`` are tested. ``total`` is the number of candidates before.
+    Only ``members[limits[0]:limits[1]]`` are tested. ``total`` is the number of candidates before the call.
     """
     start, stop = limits
     first = _heights(columns, members[start], corners)

@@ -31,7 +31,7 @@ def connected(starts: Ints, ends: Ints, count: int) -> Ints:
 
 @single_entry
 def join(starts: Ints1, ends: Ints1, label: Ints1) -> None:
-    """Write the component of each node to ``label``, by a union-find forest with links to lower nodes and path halving.
+    """Write the index of each node's component to ``label``, by a union-find forest with path halving.
 
     ``starts`` and ``ends`` are the nodes of each edge.
     """
@@ -101,7 +101,7 @@ def face_loops(hull: HullData) -> tuple[Ints, Array]:
 
 
 def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
-    """Return a label for each triangle, equal for coplanar neighbours."""
+    """Return a label from 0 for each triangle, equal for neighbours in the same plane."""
     edges, sides = fc.edges(faces)
     # the plane of the larger triangle, and the corner of the smaller triangle that is not on the common edge
     square = np.einsum("ij,ij->i", areas, areas)

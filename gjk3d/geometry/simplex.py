@@ -123,7 +123,7 @@ def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, V
 
 @kernel
 def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
-    """Return the result of `closest_on_triangle` for a triangle with the normal n, of any length."""
+    """Return the point of ABC nearest to the origin, and its barycentric coordinates. The normal n has any length."""
     ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)
     longest2 = max(dot(ab, ab), dot(ac, ac), dot(bc, bc))
     area2 = dot(n, n)

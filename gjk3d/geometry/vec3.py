@@ -244,8 +244,8 @@ def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
 def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> bool:
     """Return whether one of the fifteen axes separates two boxes (Gottschalk, Lin, Manocha 1996).
 
-    ``m`` is B's pose in A, and ``a0`` to ``b2`` are half widths. The absolute values of the rotation are increased, so
-    that nearly parallel edges never separate boxes by rounding.
+    ``m`` is the pose of box B in the frame of box A, and ``a0`` to ``b2`` are half widths. The absolute values of the
+    rotation are increased, so that nearly parallel edges never separate boxes by rounding.
     """
     e = 1e-14
     n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
@@ -286,9 +286,9 @@ def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @inlined
 def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> float:
-    """Return a lower bound of the squared distance of two boxes, from the gaps along the axes of both.
+    """Return a lower bound of the squared distance of two boxes, from the gaps along the axes of both boxes.
 
-    ``m`` is B's pose in A, and ``a0`` to ``b2`` are half widths.
+    ``m`` is the pose of box B in the frame of box A, and ``a0`` to ``b2`` are half widths.
     """
     x = max(0.0, abs(m[9]) - a0 - (abs(m[0]) * b0 + abs(m[1]) * b1 + abs(m[2]) * b2))
     y = max(0.0, abs(m[10]) - a1 - (abs(m[3]) * b0 + abs(m[4]) * b1 + abs(m[5]) * b2))

@@ -40,7 +40,7 @@ _WITNESS_GAP = 16.0  #: in units of `Cores.tiny`: largest error of the vector be
 
 
 class Gap(NamedTuple):
-    """The signed distance of two cores in A's frame, to within `Cores.error`."""
+    """The signed distance of two cores to within `Cores.error`, with the normal and the witnesses in A's frame."""
 
     settled: bool  #: whether the closed form has a result
     signed: float  #: 0 if the only result is the common point a = b
@@ -58,7 +58,7 @@ def has_formula(c: Cores) -> bool:
 
 @kernel
 def gap_of(c: Cores) -> Gap:
-    """Return the signed distance of two cores that have a closed form."""
+    """Return the `Gap` of two cores that have a closed form."""
     if c.a.ints[_KIND] == _POINT:
         if c.b.ints[_KIND] == _POINT:
             t = offset(c.m)
@@ -79,7 +79,7 @@ def gap_of(c: Cores) -> Gap:
 def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
     """Return the unit vector from A's centre to B's, and a point of A and a point of B on the line of the centres.
 
-    Each point is in the inscribed ball of its core. The two points are equal if the balls intersect.
+    All are in A's frame. The points are in the inscribed balls of their cores, and equal if the balls intersect.
     """
     inner_a, inner_b = c.a.floats[layout.INNER], c.b.floats[layout.INNER]
     n, t = unit(direction_between(c.m)), between_centers(c.m)
@@ -91,14 +91,14 @@ def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def half_vector(core: Core) -> Vec3:
-    """Return the vector from the centre of a segment to an end; a point is a segment of length 0."""
+    """Return the vector from the centre of a segment to an end, or the zero vector for a point."""
     f = core.floats
     return (f[_HEAD], f[_HEAD + 1], f[_HEAD + 2]) if core.ints[_KIND] == _SEGMENT else (0.0, 0.0, 0.0)
 
 
 @kernel
 def clamped(x: float, y: float) -> float:
-    """Return x / y clamped to [-1, 1], or 0 if y is 0."""
+    """Return x / y clamped to [-1, 1], or 0 if y is not positive."""
     return min(max(x / y, -1.0), 1.0) if y > 0.0 else 0.0
 
 
@@ -151,9 +151,9 @@ def between_boxes(c: Cores) -> Gap:
 
 @kernel
 def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return the signed distance of the point q from a box or cylinder, the normal, and the nearest surface point.
+    """Return the signed distance of q from a box or cylinder, the outward normal, and the nearest surface point.
 
-    q is in the frame of the core.
+    The point q and the results are in the frame of the core.
     """
     # The normal is exact to the last bit for that surface point, also if q is arbitrarily near to it.
     if core.ints[_KIND] == _BOX:
@@ -211,11 +211,11 @@ FACE_A, FACE_B, EDGES = 0, 3, 6  #: first index of an axis of each kind, see `be
 
 @inlined
 def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
-    """Return the gap along the cross product (0, p, q) of two edges, and the length of the cross product.
+    """Return the gap of two boxes along the cross product (0, p, q) of two edges, and the length of this product.
 
-    ``t`` is the dot product of the centres' offset and the cross product. ``reach`` is the sum of the half extents of
-    both boxes along the cross product. For a length below `BLURRED` the gap is -1e300, which proves nothing. The
-    returned length is 1 for parallel edges.
+    ``t`` is the dot product of the centres' offset and the cross product. ``reach`` is the sum of the half widths of
+    both boxes along the cross product, times its length. For a length below `BLURRED` the gap is -1e300, which proves
+    nothing. The returned length is 1 for parallel edges.
     """
     length = sqrt(p * p + q * q)
     if length < PARALLEL:
@@ -240,7 +240,7 @@ def is_boxes(c: Cores) -> bool:
 
 @kernel
 def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
-    """Return whether B is the first box, the half extents of both boxes, and the pose of the second in the first.
+    """Return whether B is the first box, the half extents of the first and second, and the second's pose in the first.
 
     If A is not a box, B is the first box. A segment counts as a box of half extents (length / 2, 0, 0). The rotation in
     its pose has only the axis along the segment, and zeros for the other axes. `completed` adds these axes.
@@ -257,7 +257,7 @@ def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
 
 @kernel
 def completed(m: Rigid) -> Rigid:
-    """Return the pose of a segment with two added axes, which are not nearly parallel to an axis of the box."""
+    """Return a segment's pose with its two missing axes added, neither nearly parallel to an axis of the box."""
     e = (m[0], m[3], m[6])
     y = perpendicular(e)
     z = cross(e, y)
@@ -279,8 +279,8 @@ def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, fl
     of the first box, and 3 to 5 those of the second. Axis 6 + 3 i + j is the cross product of edge i of the first box
     and edge j of the second. Such an axis is the best only if its gap exceeds that of the best face by more than
     rounding. The widest gap may therefore be slightly greater than the gap along the best axis. A face gap above
-    ``enough`` ends the search. The flag is whether the cross products of all edges that are not parallel are longer
-    than `CLEAR_CUT`, so that every gap is accurate.
+    ``enough`` ends the search, with the flag True. Otherwise the flag is whether the cross products of all edges that
+    are not parallel are longer than `CLEAR_CUT`, so that every gap is accurate.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -340,8 +340,8 @@ def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Ve
     """Return success, the normal of A's face ``axis`` towards B, and a point of A and of B on a line along this normal.
 
     ``h`` and ``g`` are the half extents of the boxes A and B, and ``m`` is B's pose in A. The search starts at a point
-    of B nearest to the plane of the face, and moves along the edges of B that are parallel to the face. Success is
-    False if the search fails.
+    of B that is lowest along the normal, and moves along the edges of B that are parallel to the face. Success is
+    False if it finds no such points. All results are in A's frame.
     """
     s = 1.0 if m[9 + axis] >= 0.0 else -1.0
     c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
@@ -377,9 +377,10 @@ def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Ve
 
 @kernel
 def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return success, the common normal of A's edge i and B's edge j, from A to B, and the nearest points of the edges.
+    """Return success, the common normal of an edge of A and one of B, from A to B, and the nearest points of the edges.
 
-    Success is False if the nearest points of the two lines are past the ends of the edges.
+    The edges are along axis i of A and axis j of B. They support A along the normal and B along its opposite. Success
+    is False if the nearest points of their lines are past the ends of the edges. All results are in A's frame.
     """
     e = (m[j], m[3 + j], m[6 + j])
     n = (
@@ -460,7 +461,7 @@ _FULL = 1.0 - 1e-12  #: squared cosine above which an edge of B is perpendicular
 def at_end(x: float, q: float, g: float) -> float:
     """Return 1 if the coordinate x of B's point is free to move, else 0.
 
-    x is between -g and g. It is not free if the gradient q pushes it outward at an end, or if g is 0.
+    x is between -g and g. It is not free if a step against the gradient q would leave this range, or if g is 0.
     """
     return 0.0 if g <= 0.0 or (x >= g and q <= 0.0) or (x <= -g and q >= 0.0) else 1.0
 
@@ -469,8 +470,8 @@ def at_end(x: float, q: float, g: float) -> float:
 def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
     """Return the step that moves B's point to the minimum of half the squared distance from A.
 
-    ``q`` is the gradient of this function at B's point. Only coordinates with f[j] = 1 move. ``r`` is the vector from
-    the nearest point of A to B's point.
+    ``q`` is the gradient of this function at B's point. ``q`` and the step are in B's frame. Only coordinates with
+    f[j] = 1 move. ``r`` is the vector from the nearest point of A to B's point, in A's frame.
     """
     # The matrix of the normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
     # two axes, with u the free part of the rotation's row of the third axis. It is v v' for one axis, with v the free
@@ -495,7 +496,7 @@ def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
 
 @inlined
 def cut_short(x: Vec3, d: Vec3, g: Vec3) -> Vec3:
-    """Return the step d from x, shortened so that no coordinate passes its limit -g or g."""
+    """Return the step d from x, shortened so that the coordinates of its end are between -g and g."""
     t = 1.0
     for j in range(3):
         if d[j] != 0.0:
@@ -532,7 +533,7 @@ def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: floa
 
 @kernel
 def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the vector from A to B between the nearest points of two boxes, the point of A, and the point of B.
+    """Return the vector from A to B between nearest points of two boxes, then the nearest point of A and that of B.
 
     ``h`` and ``g`` are the half extents of A and B, and ``m`` is B's pose in A. The search ends when a step is at
     most ``tiny`` long. All results are in A's frame.

@@ -74,7 +74,7 @@ class Cores(NamedTuple):
 
 @kernel
 def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: float) -> Vec3:
-    """Return s + a x + b y + c z with extra precision. A sum is stored as (high part, low part, 0)."""
+    """Return s + a x + b y + c z with extra precision. s and the result are (high part, low part, 0)."""
     p = exact_product(a, x)
     s = add_exact(s[0], s[1] + p[1], p[0])
     p = exact_product(b, y)
@@ -122,7 +122,7 @@ AT_ORIGIN = np.zeros(9)  #: floats of a core whose centre is the origin of its f
 
 @inlined
 def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
-    """Return B's pose in A: a rotation by rows, then the translation from A's centre to B's, in A's frame.
+    """Return B's pose in A: the rotation matrix row by row, then the vector from A's centre to B's, in A's frame.
 
     ``p`` and ``q`` are the pose rows of A and B. ``fa`` and ``fb`` are the floats of their cores.
     """
@@ -190,7 +190,7 @@ def rounding_error(size: float, a: Core, b: Core, residual: float) -> float:
 
 @kernel
 def center_error(p: Array, fa: Array, q: Array, fb: Array) -> float:
-    """Return a bound of the error of the vector between the centres, the main error far from the origin."""
+    """Return a bound of the error of the vector between the centres. Far from the origin this is the main error."""
     # The offset is a sum of eight terms per axis in double-double arithmetic. It has 14 roundings of its lower half,
     # which is at most 9 u of the terms' sum. Three axes give less than 219 u^2; 256 is used.
     total = 0.0
@@ -201,7 +201,7 @@ def center_error(p: Array, fa: Array, q: Array, fb: Array) -> float:
 
 @inlined
 def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
-    """Return two cores at their poses."""
+    """Return the `Cores` of two shapes at their pose rows."""
     m = relative(pose_a, a.floats, pose_b, b.floats)
     size = pair_size(a, b, m)
     error = rounding_error(size, a, b, pose_a[12]) + center_error(pose_a, a.floats, pose_b, b.floats)
@@ -210,7 +210,7 @@ def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
 
 @kernel
 def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: int) -> Cores:
-    """Return the cores of shapes a and b of joined arrays, at rows a and b of ``poses``.
+    """Return the `Cores` of the shapes a and b in joined arrays, at the rows a and b of ``poses``.
 
     A row of ``starts`` contains the indices at which the integers and the floats of a shape begin.
     """
@@ -220,7 +220,7 @@ def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: i
 
 @kernel
 def moved(c: Cores, d: Vec3, t: float) -> Cores:
-    """Return the cores with B moved by t d. The size and the error are not recomputed."""
+    """Return the cores with B moved by t d, in A's frame. The size and the error are not recomputed."""
     m = c.m
     x, y, z = along(offset(m), d, t)
     near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
@@ -243,7 +243,7 @@ def direction_between(m: Rigid) -> Vec3:
 
 @kernel
 def support_pair(c: Cores, d: Vec3) -> SupportPair:
-    """Return the support point of A - B along d, and the support points of A and of B, all in A's frame."""
+    """Return the support point w = a - b of A - B along d, then a of A and b of B, all in A's frame."""
     a = support(c.a, d)
     b = place(c.m, support(c.b, neg(turn_back(c.m, d))))
     return sub(a, b), a, b
@@ -251,7 +251,7 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
 
 @single_entry
 def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
-    """Return the support point of A - B along d, and those of A and of B, all in A's frame, for calls from Python.
+    """Return the support point w = a - b of A - B along d, then a and b, all in A's frame, for calls from Python.
 
     ``m`` is B's pose in A.
     """
@@ -287,7 +287,7 @@ _PARTS, _INT_HEAD = layout.PARTS, layout.INT_HEAD
 class Feature(NamedTuple):
     """A face, an edge or a corner of a core. A separate array stores its corners.
 
-    The flat end of a cylinder or cone, a cap, also stores its centre after the corners.
+    For a cap, the flat end of a cylinder or cone, this array has the centre of the cap after the corners.
     """
 
     corners: int  #: number of corners
@@ -304,7 +304,8 @@ def bare(corners: int) -> Feature:
 class Loops(NamedTuple):
     """The faces of a hull, in the form of `gjk3d.geometry.polygon.face_loops`, or the plane of a half-space.
 
-    The integers are the number of faces, the start of each face, and the corners. The floats are the normals.
+    The integers are the number of faces (`PLANE` for a half-space), the start of each face in the list of corners, and
+    this list of vertex indices. The floats are the normals.
     """
 
     ints: Ints1
@@ -355,7 +356,7 @@ def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
 
 @inlined
 def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -> float:
-    """Write edge (i, j) of a hull to ``v`` if its slope along d is less than ``least``; return the lesser slope."""
+    """Write hull edge (i, j) to ``v`` if its absolute cosine with d is less than ``least``; return the lesser value."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     e = (f[j] - f[i], f[n + j] - f[n + i], f[2 * n + j] - f[2 * n + i])
     climb, length = abs(dot(e, d)), sqrt(dot(e, e))
@@ -435,9 +436,10 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
-    """Return the disc at height z as a feature. Its normal is +z if d[2] > 0, else -z.
+    """Return the disc at height z as a feature; write its corners and then its centre to ``v``.
 
-    The corners are those of a regular polygon. The point of the rim farthest along d is added if it is not a corner.
+    The normal is +z if d[2] > 0, else -z. The corners are those of a regular polygon. The point of the rim farthest
+    along d is added if it is not a corner.
     """
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     near, most = 0, -1.0
@@ -463,9 +465,9 @@ def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Feature:
-    """Return the straight line towards d on the side of a cylinder or cone, from z = -half to z = half.
+    """Return, as an edge, the line farthest along d on the side of a cylinder or cone; write its ends to ``v``.
 
-    The radius is ``low`` at z = -half and ``high`` at z = half.
+    The radius is ``low`` at the end z = -half and ``high`` at the end z = half.
     """
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     x, y = d[0] / flat, d[1] / flat
@@ -476,7 +478,7 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
 
 @kernel
 def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature along d of a primitive that is not a hull. ``f`` are its numbers, such as half extents."""
+    """Return the feature along d of a primitive other than a hull, with the floats f; write its corners to ``v``."""
     if kind == _BOX:
         return box_feature(f, d, v)
     if kind == _SEGMENT:
@@ -503,7 +505,7 @@ def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a composed core with a single part, which is a scaled or moved primitive."""
+    """Return the feature along d of a composed core, a scaled or moved primitive; write its corners to ``v``."""
     # A feature that is not perpendicular to d is exact only if the placement is rigid, or if the radius is 0.
     q, f = core
     at = q[_INT_HEAD + 4]
@@ -539,7 +541,7 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return an approximation of the face along d, from the support points of a few slightly tilted directions."""
+    """Return the face along d, approximated by support points of tilted directions; write its corners to ``v``."""
     # Support points that are lower than the highest are not on the face. Support points close together are merged,
     # because they are on a curved part. A face is found only if its normal is almost exactly d, with at most `TILTS` of
     # its corners.

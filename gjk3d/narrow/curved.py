@@ -106,7 +106,7 @@ def primitive_branch_point(
 
 @kernel
 def is_high(f: Array, at: int, p: Vec3) -> bool:
-    """Return whether p is on the upper half (z >= 0) of a primitive. f[at:] begins with the primitive's placement."""
+    """Return whether p is on the half z >= 0 of a primitive in its own frame. Its placement begins at f[at]."""
     a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
     up = cross(a, b)
     return (dot(up, sub(p, (f[at + 9], f[at + 10], f[at + 11]))) >= 0.0) == (dot(up, c) > 0.0)
@@ -114,9 +114,9 @@ def is_high(f: Array, at: int, p: Vec3) -> bool:
 
 @kernel
 def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
-    """Return the support point along d of the branch that contains p, and its second derivative along x and y.
+    """Return the support point along d of the branch that contains p, and the branch's `Bend` along x and y.
 
-    See `primitive_branch_point`.
+    The `Bend` is the second derivative of the branch's support function. For a polytope the branch is the vertex p.
     """
     q, f = core
     kind = q[_KIND]
@@ -136,7 +136,7 @@ def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, 
 
 @kernel
 def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
-    """Move the point in branch row i of ``s`` along its branch of A - B, to the branch's support point along n.
+    """Move the point in row `BRANCH_ROWS` + i of ``s`` along its branch of A - B, to the support point along n.
 
     Returns the second derivative of the branch's support function along x and y.
     """
@@ -157,7 +157,7 @@ def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
 
 @kernel
 def drop(s: Array, i: int, last: int) -> None:
-    """Replace row i by the last row, and set the weight of the last row to 0."""
+    """Replace row i of ``s`` by row ``last``, and set the weight of row ``last`` to 0."""
     for j in range(10):
         s[i, j] = s[last, j]
     s[last, 9] = 0.0
@@ -177,7 +177,7 @@ def on_same_branch(core: Core, p: Vec3, q: Vec3) -> bool:
 
 @kernel
 def merged(c: Cores, s: Array, count: int) -> int:
-    """Remove each row whose point is on the same branch as that of an earlier row; return the number of other rows."""
+    """Remove each of ``count`` branch rows that is on the branch of an earlier row; return the number of rows left."""
     i = 1
     while i < count:
         duplicate = False
@@ -226,9 +226,9 @@ def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
 
 @kernel
 def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
-    """Set the weights of the rows by `balance`, and drop rows without a positive weight; return the number of the rest.
+    """Set the weights of the branch rows by `balance`, and drop rows until all weights are positive.
 
-    The number is 0 if `balance` fails.
+    Returns the number of remaining rows, or 0 if `balance` fails.
     """
     while True:
         if not balance(s, count, x, y):
@@ -278,7 +278,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
 
 @kernel
 def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
-    """Call `move_row` for the first ``count`` branch rows, and return its results. Unused results repeat the first."""
+    """Apply `move_row` to the first ``count`` branch rows; return the `Bend` of each. Unused ones repeat the first."""
     b0 = move_row(c, s, plain(0), n, x, y)
     b1, b2 = b0, b0
     if count > 1:
@@ -293,9 +293,9 @@ def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> St
     """Return the stationary point that Newton's method reaches from direction n.
 
     The branches are in ``count`` rows of ``s`` from row `BRANCH_ROWS`. These rows are moved to the stationary point.
-    ``width`` is the permitted difference of the bounds of the distance. The search ends after a rotation that is small
-    enough. The limit is the square root of ``width`` over the pair's size, but at least `_LAST`. The error of the
-    normal is about the square of the last rotation.
+    ``width`` is the permitted difference of the bounds of the distance. The search ends after a rotation by at most
+    the angle sqrt(width / size of the pair), or `_LAST` if this is larger. The error of the normal is about the square
+    of the last rotation.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
     for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN
@@ -357,7 +357,7 @@ class Cap(NamedTuple):
 
 @kernel
 def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
-    """Return the cap of directions around a stationary point of overlapping cores; see `Cap`."""
+    """Return the `Cap` around a stationary point of overlapping cores. If there is none, its cosine is 2."""
     count, n, v, bend = stationary
     x = perpendicular(n)
     y = cross(n, x)

@@ -62,7 +62,7 @@ class Depth(NamedTuple):
 
     If the origin is inside the polytope, ``front`` and ``rear`` are the distances from the origin to the polytope along
     the normal and, on request, along its opposite. Rows 0 to 2 and 3 to 5 of the simplex are the faces that these rays
-    hit. If the origin is outside, both are -1, and rows 0 to 2 are the nearest face.
+    hit. If the origin is outside, ``front`` and ``rear`` are -1, and rows 0 to 2 are the nearest face.
     """
 
     code: int  #: reason for the end
@@ -78,8 +78,8 @@ class Depth(NamedTuple):
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
     """Return the depth of a flat A - B: the least of ``least``, h(n) and h(-n).
 
-    h is the support value. ``n`` is the normal of the plane of A - B, so h(n) and h(-n) are about 0. ``best`` is the
-    direction of ``least``.
+    h is the support value. ``n`` is the normal of the plane of A - B. If A - B is a point, the direction from it to the
+    origin replaces n. ``best`` is the direction of ``least``.
     """
     for k in range(2):
         d = n if k == 0 else neg(n)
@@ -93,10 +93,10 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 
 @kernel
 def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
-    """Return the face nearest to the origin, the next direction, the distance of the face, and a flag.
+    """Return the index of the face nearest to the origin, the next direction, the face's distance, and a flag.
 
-    The flag is whether the direction is that of the nearest point, as in GJK, not the normal of the face. If the origin
-    is below all faces, the face is ``top``. If several faces touch the origin, the newest is returned.
+    The flag is whether the direction is from the face's nearest point to the origin, as in GJK, not the face's normal.
+    If the origin is below all faces, the face is ``top``. If several faces touch the origin, the newest is returned.
     """
     # If the origin is at a cone's apex, all faces at the apex touch it. Splitting each of them would not make a face
     # narrow enough for a proof. The loop could diverge if all directions were normals of faces.
@@ -174,7 +174,7 @@ def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap,
 
 @kernel
 def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
-    """Write the branches of the stationary point to the simplex; return ``front`` and ``rear`` (0) of the `Depth`."""
+    """Copy the stationary point's branches to simplex rows 0 to 2; return the ``front`` and ``rear`` (0) of `Depth`."""
     front = 0.0
     for i in range(3):
         for j in range(VERTEX_ROW + 1):
@@ -322,13 +322,13 @@ def polytope_in(workspace: Workspace) -> Polytope:
 
 @kernel
 def normal_of(p: Polytope, f: int) -> Vec3:
-    """Return a face's normal."""
+    """Return the unit normal of face f."""
     return row3(p.ff, f)
 
 
 @inlined
 def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
-    """Store face f with its vertices i, j and k, its unit normal and its key; return False if it is too thin.
+    """Store face f with its vertices i, j and k, its unit normal and its key; return False if the face is too thin.
 
     The key is the distance of the face's plane from the origin.
     """
@@ -446,7 +446,7 @@ def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tu
 
 @inlined
 def add_fan(p: Polytope, edges: int, new: int, faces: int, inner: Vec3) -> bool:
-    """Add the faces between the edges of the horizon and the vertex ``new``, in the order of the edges.
+    """Add the faces between the edges of the horizon and the vertex ``new``, in cyclic order from index ``faces``.
 
     Returns False if the horizon is not one cycle, or if a face is too thin or wound inward about ``inner``.
     """
@@ -501,7 +501,7 @@ def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold:
 
 @kernel
 def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
-    """Return the live face above whose plane the point w is highest, or -1 if w is not above any face."""
+    """Return the index of the live face above whose plane w is highest, or -1 if no height is more than ``tiny``."""
     seed, most = -1, tiny
     for g in range(faces):
         if p.fi[g, 6] == 1:
@@ -515,7 +515,8 @@ def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
 def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
     """Add the vertex ``new`` by `expand`; return the new face count and the number of removed faces, or -1 and 0.
 
-    `expand` is called with the thresholds ``tiny``, 0 and ``-tiny`` until it succeeds.
+    `expand` is called with the thresholds ``tiny``, 0 and ``-tiny`` until it succeeds. If it never succeeds, or if
+    ``seed`` is negative, -1 and 0 are returned.
     """
     if seed < 0:
         return -1, 0
@@ -528,7 +529,7 @@ def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: 
 
 @kernel
 def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
-    """Return the doubled signed areas of the triangles of the origin and each edge of face f, projected on e1, e2."""
+    """Return twice the signed areas of the origin with edges 12, 20 and 01 of face f, projected on e1 and e2."""
     # All are positive if the ray along e1 x e2 pierces the face from inside. This form does not suffer from
     # cancellation.
     a, b, c = row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2])
@@ -540,7 +541,8 @@ def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
 def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
     """Write the face that the ray from the origin along n hits to three rows of the simplex, starting at ``row``.
 
-    Returns the distance of the hit. The face ``likely`` is tried first, then all others.
+    The weights of the rows are those of the hit. Returns the distance from the origin to the hit. The face ``likely``
+    is tried first, then all others.
     """
     # The hit gives the witness points of an overlap. It is a convex combination of points of A - B, and is on the ray
     # to the last bit, independent of the reason for the end.
@@ -582,7 +584,8 @@ def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
 def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, two_sided: bool) -> tuple[float, float]:
     """Return the distance from the origin inside the polytope to its surface along n, and that along -n.
 
-    The second is 0 if not ``two_sided``. The rays are tested with the face ``chosen`` first.
+    The second is 0 if not ``two_sided``. The faces that the rays hit are written to rows 0 to 2 and 3 to 5 of the
+    simplex. The face ``chosen`` is tested first.
     """
     if p.fi[chosen, 6] != 1:  # the last step removed this face, and added the last faces
         chosen = faces - 1
@@ -620,11 +623,11 @@ def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
 
 @kernel
 def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
-    """Write distant support points of A - B to v[:4]; return its dimension, least support value, and two directions.
+    """Write distant support points of A - B to v[:4]; return A - B's dimension, least h(n), and two directions.
 
     The tried directions are the six axis directions, then eight around the line of two points, then the two normals of
-    three points. The dimension is 3 unless A - B is flat, a segment or a point. The first returned direction is that of
-    the least support value. The second is the normal of a flat A - B.
+    three points. h is the support value. The dimension is 3 unless A - B is flat, a segment or a point. The first
+    returned direction is that of the least h(n). The second is the normal of a flat A - B.
     """
     least = inf
     best = (1.0, 0.0, 0.0)

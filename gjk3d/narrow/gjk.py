@@ -96,13 +96,13 @@ def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
 
 @kernel
 def set_weights(s: Array, l4: Vec4) -> None:
-    """Store the barycentric coordinates of the simplex's four rows."""
+    """Store the barycentric coordinates ``l4`` of rows 0 to 3 of the simplex."""
     s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
 
 
 @kernel
 def drop_zero_weights(s: Array, count: int, l4: Vec4) -> int:
-    """Remove the vertices without a positive barycentric coordinate; return the number of remaining vertices."""
+    """Remove the vertices without a positive coordinate in ``l4``, store the other coordinates; return their number."""
     count_left = 0
     for i in range(count):
         if l4[i] > 0.0:
@@ -137,7 +137,7 @@ def is_vertex(rows: Array, count: int, w: Vec3) -> bool:
 
 @kernel
 def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
-    """Return the simplex's point nearest to the origin, its barycentric coordinates, and the origin's region."""
+    """Return the simplex's point nearest to 0, its barycentric coordinates, and INSIDE, OUTSIDE or UNSURE for 0."""
     p0, p1, p2, p3 = first_four(s)
     if count == 4:
         return closest_on_tetrahedron(p0, p1, p2, p3, tiny)

@@ -75,7 +75,7 @@ class Flat(NamedTuple):
 
 @kernel
 def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
-    """Move the corners ``v`` of B's feature to A's frame, and return the feature with its normal in A's frame."""
+    """Transform the corners ``v`` of B's feature to A's frame, and return the feature with its normal in A's frame."""
     for k in range(max(g.corners, 1) + (1 if g.cap > 0.0 else 0)):
         v[k, 0], v[k, 1], v[k, 2] = place(m, row3(v, k))
     return Feature(g.corners, turn(m, g.normal), g.cap)
@@ -100,7 +100,7 @@ def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
 
 @kernel
 def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
-    """Return (c, a, b). The height of a feature along n at the point x u + y w is c + a x + b y."""
+    """Return (c, a, b) such that the height along n of a feature over the point x u + y w is c + a x + b y."""
     p = row3(v, 0)
     if g.corners == 2:
         e = sub(row3(v, 1), p)
@@ -162,7 +162,7 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
 
 @kernel
 def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
-    """Return the distance from a feature's point p along the unit vector n to the surface of the rounded feature."""
+    """Return the distance along n from a feature's point p to the surface of this feature rounded by ``radius``."""
     # The surface consists of the points at ``radius`` from the feature. Newton's method solves for the distance from
     # the feature, which is convex along a line. It starts on the side where it converges.
     if radius == 0.0:
@@ -260,7 +260,7 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
-    """Write contact r: the point a of A, and the point of B at a + gap n. If ``turned``, the points are swapped."""
+    """Write to row r the point a of A, the point a + gap n of B, and the gap. If ``turned``, the points are swapped."""
     b = along(a, n, gap)
     for c in range(3):
         points[r, c] = b[c] if turned else a[c]
@@ -389,7 +389,7 @@ def contact_once(
     pairs: PairRows, ma: Array2, mb: Array2, limits: PatchLimits, workspace: Workspace, out: Array2, flags: Ints2,
     faces: FaceLists, sheets: Sheets, points: Array1,
 ) -> tuple[int, int]:  # fmt: skip
-    """Compute the signed distance and the contact points of a single pair.
+    """Write the signed distance of a single pair to ``out`` and ``flags``, and its contact points to ``points``.
 
     Returns the flags of the distance as one integer, see `marks_of`, and the number of contact points. The flags are -1
     if ``ma`` or ``mb`` is not a pose. ``points`` is flat, because a two-dimensional array with many rows would count as
@@ -467,9 +467,10 @@ def _between(flat: Array, a: int, b: int) -> float:
 
 @kernel
 def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
-    """Mark the corners of the planar convex hull of ``count`` points (Andrew 1979). Points on its sides are not marked.
+    """Mark the corners of the convex hull of ``count`` planar points in row `_RETAINED` of ``table`` (Andrew 1979).
 
-    If several points are at the same position, only the point with the least index is marked.
+    The indices of the points are in row `_ORDER`. Points on the sides of the hull are not marked. If several points are
+    at the same position, only the point with the least index is marked.
     """
     order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)
@@ -494,7 +495,7 @@ def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> Non
 
 @kernel
 def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, table: Ints) -> None:
-    """Mark the corners of the outline of each patch, and the deepest point.
+    """Mark the corners of the outline of each patch, and the deepest point, in row `_RETAINED` of ``table``.
 
     A patch consists of points with equal normals. The first ``count`` of ``rows`` are the points.
     """
@@ -547,8 +548,8 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
 
     ``rows`` contains ``count`` points, the deepest first. At most ``most`` points are selected, or any number if
     ``most`` is negative. If ``most`` is less than ``count``, only the corners of outlines and the deepest points are
-    candidates. The deepest point is selected first, then points with similar normals, each the farthest from all
-    earlier points. Then the same repeats from the deepest of the remaining points.
+    candidates. The deepest point is selected first, then points with similar normals, each time the point that is
+    farthest from those already selected. Then the same repeats from the deepest of the remaining points.
     """
     order = table[_ORDER]
     greatest = 0.0

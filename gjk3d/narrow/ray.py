@@ -4,7 +4,7 @@ All functions `enter_*` take the origin p and the unit direction d of the ray in
 the centre of the core. A ray is inside a convex body on one interval, or nowhere. For slabs and planes the interval is
 between the last entry and the first exit (Cyrus, Beck, Generalized two- and three-dimensional clipping, 1978). For
 round bodies the interval is measured from the point of the ray nearest to the centre, so that a far origin loses as few
-digits as possible. A ray that grazes the body within rounding hits it.
+digits as possible. A ray that grazes the body within the rounding error ``slack`` hits it.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entr
 
 @kernel
 def clip(height: float, speed: float, limit: float, enter: float, leave: float) -> tuple[float, float, bool]:
-    """Return the part of an interval with height + t speed <= limit, and whether its start was raised.
+    """Return the ends of the part of an interval with height + t speed <= limit, and whether the lower end was raised.
 
-    ``enter`` and ``leave`` are the ends of the interval of t. The result is empty, from inf to -inf, if no t qualifies.
+    ``enter`` and ``leave`` are the ends of the interval of t. If no t qualifies, the lower end exceeds the upper.
     """
     if speed < 0.0:
         t = (limit - height) / speed
@@ -122,7 +122,8 @@ def clip(height: float, speed: float, limit: float, enter: float, leave: float) 
 def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry:
     """Return the entry (code, distance, normal) of a ray that is inside a body for t from ``enter`` to ``leave``.
 
-    The ray begins at t = 0 and has the direction d. ``n`` is the normal at ``enter``.
+    The ray begins at t = 0 and has the direction d. ``n`` is the normal at ``enter``. If ``enter`` exceeds ``leave`` by
+    at most ``slack``, the rounding error, the ray still hits.
     """
     if enter > leave + slack or leave < 0.0:
         return MISS, inf, d

@@ -91,7 +91,7 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
 
 @kernel
 def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tuple[int, Vec3]:
-    """Return how many of the two unit vectors orthogonal to both edges may be facet normals, 0 to 2, and the first.
+    """Return how many of the two unit vectors orthogonal to both edges may be facet normals, and the first that may.
 
     ``ea`` is an edge of A, and ``eb`` is an edge of -B. ``a1`` and ``a2`` are the normals of the two faces at ``ea``,
     and ``b1`` and ``b2`` those of the two faces at ``eb``. A vector is excluded only if rounding cannot change this

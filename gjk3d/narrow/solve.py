@@ -126,7 +126,7 @@ def solve(
 
 @inlined
 def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
-    """Return whether a closed form gives the result, and the estimate.
+    """Return whether a closed form gives the result, and its estimate.
 
     Closed forms are not used if ``log`` stores a trace, or if the mode is EPA_ALWAYS.
     """
@@ -306,7 +306,7 @@ def first_face(s: Array) -> tuple[Vec3, Vec3]:
 
 @kernel
 def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
-    """Return a point of A and a point of B whose difference is the origin of A - B.
+    """Return a common point of A and B as two points, one of A and one of B, which are equal except for rounding.
 
     The ray from the origin along the normal hits the face in rows 0 to 2 of the simplex, at the distance ``front``. The
     opposite ray hits the face in rows 3 to 5, at the distance ``rear``.
@@ -372,7 +372,7 @@ def at_common_point(c: Cores, query: Query, estimate: Estimate) -> Estimate:
 
 @inlined
 def report(c: Cores, query: Query, estimate: Estimate, out: Array, flags: Ints, k: int) -> None:
-    """Write the result of a pair to row k in world coordinates: the estimate of the cores minus the radii.
+    """Write the estimate of the cores minus the radii to row k of ``out`` and ``flags``, in world coordinates.
 
     The status follows from the bounds.
     """
@@ -410,7 +410,7 @@ def report(c: Cores, query: Query, estimate: Estimate, out: Array, flags: Ints, 
 
 @inlined
 def write_in_world(c: Cores, n: Vec3, a: Vec3, b: Vec3, out: Array, k: int) -> None:
-    """Write a normal and two points, given in A's frame, to columns 3 to 11 of row k, in world coordinates."""
+    """Write a normal and two points of A's frame, in world coordinates, to columns 3 to 11 of row k of ``out``."""
     center = world_center(c.pose, c.a.floats)
     out[k, 3], out[k, 4], out[k, 5] = turn(c.pose, n)
     out[k, 6], out[k, 7], out[k, 8] = add(turn(c.pose, a), center)
@@ -535,7 +535,7 @@ class Request(NamedTuple):
 
 @single_entry
 def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
-    """Fill a row of ``table`` for each pair of shapes.
+    """Fill a row of ``table`` for each pair of shapes, in the layout described at `PAIR`.
 
     ``columns`` has a row for each shape: the starts of its integers and floats in the joined arrays, and its rank. A
     row of ``pairs`` contains the indices of two shapes, and a row of ``at`` the indices of their pose rows.
@@ -559,7 +559,7 @@ def comes_later(p: Array, q: Array) -> bool:
 
 @kernel
 def mirror(out: Array, k: int) -> None:
-    """Change the result of (b, a) in row k to that of (a, b)."""
+    """Change the result of (b, a) in row k of ``out`` to that of (a, b)."""
     out[k, 3], out[k, 4], out[k, 5] = 0.0 - out[k, 3], 0.0 - out[k, 4], 0.0 - out[k, 5]
     ax, ay, az = out[k, 6], out[k, 7], out[k, 8]
     out[k, 6], out[k, 7], out[k, 8] = out[k, 9], out[k, 10], out[k, 11]
@@ -664,7 +664,7 @@ def collide_many(
     pairs: PairRows, ma: Array2, mb: Array2, margin: float, start: int, stop: int, simplex: Array2, answer: Ints1,
     cache: Array2,
 ) -> int:  # fmt: skip
-    """Write the results of `quick_collide` for positions start to stop of a batch to ``answer``.
+    """Write the results 0, 1 or 2 of `quick_collide` for positions start to stop of a batch to ``answer``.
 
     Returns the last result, or -1 if a matrix is not a pose; see `solve_many` for the matrices.
     """

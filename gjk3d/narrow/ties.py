@@ -66,7 +66,8 @@ def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
 def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Workspace) -> tuple[bool, Depth]:
     """Return whether both cores are concentric ellipsoids with common axes to within ``allowed``, and the depth.
 
-    ``allowed`` is a length. For other cores the depth is ``least``, and its direction is ``best``.
+    ``allowed`` is a length. For other cores the depth is ``least``, and its direction is ``best``. On success, the
+    simplex gets the rows that `Depth` describes.
     """
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = between_centers(m)
@@ -128,9 +129,9 @@ def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
 
 @kernel
 def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int) -> tuple[float, Vec3]:
-    """Write the support point of A - B along n = x e + y u to row k, rotated into the plane; return h(n) and n.
+    """Write the support point of A - B along n = x e + y u, rotated into the plane, to row k of ``p``; return h(n), n.
 
-    The plane has the axes e and u, and u is the common axis of revolution.
+    h is the support value. The plane has the axes e and u, and u is the common axis of revolution.
     """
     # If the direction is along the axis, all points of a disc tie, and the support mappings return any of its points.
     d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
@@ -150,7 +151,7 @@ def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: i
 
 @kernel
 def set_edge(p: Array, k: int, nxt: int) -> None:
-    """Store the outward normal and the distance from the origin of the edge from row k to row ``nxt``."""
+    """Store in row k the outward normal of the edge from row k to row ``nxt``, and its distance from the origin."""
     x0, y0 = p[k, 0] - p[k, 2], p[k, 1] - p[k, 3]
     x1, y1 = p[nxt, 0] - p[nxt, 2], p[nxt, 1] - p[nxt, 3]
     dx, dy = x1 - x0, y1 - y0
@@ -224,7 +225,7 @@ def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array
 
 @kernel
 def split_edge(p: Array, count: int, near: int) -> None:
-    """Insert the point in row ``count`` between row ``near`` and the next row."""
+    """Insert the point in row ``count`` between row ``near`` and the next row, and compute the two new edges."""
     new = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
     for k in range(count, near + 1, -1):
         for j in range(_ROW):
@@ -242,7 +243,7 @@ def meridian(
 
     The first value is False if the axes deviate by more than the length ``allowed``, or if the origin is not inside
     A - B by more than the error. Nearly parallel axes widen the bounds, and move B's witness off B's surface by at most
-    the width of the bounds.
+    the width of the bounds. On success, the simplex gets the rows that `Depth` describes.
     """
     fits, u, askew = shared_axis(c)
     if not fits or askew > allowed:

@@ -109,7 +109,7 @@ def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
 def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
     """Complete a motion row that contains the pose: write the translation, the rotation and the reference point.
 
-    The reference point is ``center`` if ``centered``, else the body's origin.
+    The reference point is ``center`` if ``centered`` is True and the body rotates, else the body's origin.
     """
     # If the body does not rotate, the body's origin is used, because a far centre would lose digits.
     row[WAY], row[WAY + 1], row[WAY + 2] = shift
@@ -151,7 +151,7 @@ def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, cent
 
 @kernel
 def entry_of_turn(p: Array, q: Array, i: int, j: int) -> float:
-    """Return entry (i, j) of the rotation from pose p to pose q."""
+    """Return entry (i, j) of the rotation matrix from pose p to pose q, in world coordinates."""
     return float(q[3 * i] * p[3 * j] + q[3 * i + 1] * p[3 * j + 1] + q[3 * i + 2] * p[3 * j + 2])
 
 
@@ -211,7 +211,7 @@ def join(p: Array, q: Array, screw: bool, row: Array) -> None:
 
 @single_entry
 def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2) -> bool:
-    """Write the motion between two matrices to row 0 of ``out``; return False if a matrix is not a pose."""
+    """Write the motion from matrix ``ma`` to ``mb`` to row 0 of ``out``; return False if a matrix is not a pose."""
     if check_row(ma, poses, plain(0)) != 0 or check_row(mb, poses, plain(1)) != 0:
         return False
     join(poses[0], poses[1], screw, out[0])
@@ -220,7 +220,7 @@ def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2
 
 @single_entry
 def between_rows(first: Array2, last: Array2, screw: bool, out: Array2) -> None:
-    """Write the motions between pose rows to ``out``. The other arrays have as many rows, or a single row."""
+    """Write the motions from poses ``first`` to ``last`` to ``out``. These two have as many rows as ``out``, or one."""
     for k in range(out.shape[0]):
         join(first[k if first.shape[0] > 1 else 0], last[k if last.shape[0] > 1 else 0], screw, out[k])
 
@@ -310,7 +310,7 @@ def arm(motion: Array, f: Array) -> Vec3:
 
 @kernel
 def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
-    """Return a bound of the acceleration along n of all points within ``rho`` of r, for the angular velocity w."""
+    """Return a bound of the acceleration along n of points within ``rho`` of r that rotate about 0 at the rate w."""
     square = dot(w, w)
     if square == 0.0:
         return 0.0
@@ -419,7 +419,7 @@ def cores_in_flight(x: Flight, t: float) -> Cores:
 
 @kernel
 def probe(x: Flight, c: Cores, near: float) -> Gap:
-    """Return the bounds of the distance of the cores. ``near`` is the distance at the last step minus the target."""
+    """Return bounds of the distance of the cores. ``near``, the last distance minus the target, sets their width."""
     zero = (0.0, 0.0, 0.0)
     if not x.solid:
         n = x.normal
@@ -516,8 +516,8 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
     """Return the code, the end of the proven free time, a time of contact, and the number of steps.
 
     The code is FREE, HIT, UNRESOLVED, or STARTED if the cores are not separated at the start of the interval.
-    If ``coarse`` is not 0, the search stops early as UNRESOLVED. The last step is then the first that starts at most
-    ``coarse`` above the target distance.
+    If ``coarse`` is not 0, the search stops early as UNRESOLVED. The last step is then the first at whose start the
+    distance exceeds the target by at most ``coarse``.
     """
     near, many = inf, _MANY_ROUGH if coarse > 0.0 else _MANY_STEPS
     t = x.begin
@@ -568,7 +568,7 @@ def impact_many(
     A row of ``out`` contains the end of the free time, and a lower and an upper bound of the time of the first contact.
     A row of ``flags`` contains the code and the number of steps. Row 0 of the table of ``shapes`` has the starts and
     the ranks of both shapes. ``work`` is scratch of `WORK` floats. If ``solid`` is False, A is the half-space below the
-    plane through its centre with this normal, and does not rotate. A plane is replaced by the half-space on the side
+    plane through its centre with ``normal``, and does not rotate. A plane is replaced by the half-space on the side
     away from B. Returns the code of the last result plus 4 for each of its steps.
     """
     q, f, table, ma, mb = shapes.ints, shapes.floats, shapes.table, motions.a, motions.b

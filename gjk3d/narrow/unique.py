@@ -295,7 +295,7 @@ def gradient_once(
     """Write the derivatives of a single result to row 1 of ``out``; return the code of `is_unique`.
 
     Returns -1 if ``ma`` or ``mb`` is not a pose. ``answer`` is the result of `solve_many`, and ``marks`` the flags that
-    it returned. Row 0 of ``out`` is scratch.
+    it returned. If ``unsigned``, a distance of 0 has the derivatives 0 and the code NO. Row 0 of ``out`` is scratch.
     """
     first = plain(0)
     if not take_poses(ma, mb, pairs.poses):
@@ -322,7 +322,7 @@ def unique_rows(
     pairs: PairRows, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int, workspace: Workspace,
     out: Array2, flags: Ints2, unique: Ints1,
 ) -> None:  # fmt: skip
-    """Replace each `FULL` in ``unique`` by the code of `is_unique`.
+    """Replace each `FULL` in ``unique`` from start to stop by the code of `is_unique`.
 
     ``answers`` and ``marks`` are the floats and flags that `solve_many` wrote. ``out`` and ``flags`` are scratch, of
     one row each.

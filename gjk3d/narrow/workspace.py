@@ -122,7 +122,7 @@ _retained_workspace = per_thread(new_workspace)
 
 
 def workspace_of(points: int, log: Array = NO_LOG) -> Workspace:
-    """Return this thread's workspace for a polytope of this many vertices, with this log."""
+    """Return this thread's workspace for an EPA polytope of at most ``points`` vertices, with ``log`` as its log."""
     workspace = (_retained_workspace if points <= _MOST_RETAINED else new_workspace)(points)
     return workspace if log is NO_LOG else workspace._replace(log=log)
 
@@ -132,7 +132,7 @@ def workspace_of(points: int, log: Array = NO_LOG) -> Workspace:
 
 @kernel
 def write(log: Array, x: float) -> None:
-    """Append a float to the log. If the log is full, the float is only counted."""
+    """Append a float to the log. If the log is full, the float is only counted in ``log[0]``."""
     at = int(log[0])
     if at < log.shape[0]:
         log[at] = x

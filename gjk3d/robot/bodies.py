@@ -136,7 +136,7 @@ def make_bodies(
     package_dirs: Sequence[str | os.PathLike[str]],
     mode: str,
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the bodies and geometries of all links. ``order`` lists the names of the links by number."""
+    """Return the bodies and geometries of all links. ``order[k]`` names link k, and ``mode`` is one of `MESH_MODES`."""
     if mode not in MESH_MODES:
         raise ShapeError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     bodies: list[Body] = []
@@ -252,9 +252,10 @@ _NORMAL = layout.FLOAT_HEAD  #: first index of the normal of a half-space; its o
 def with_bounds(
     shapes: list[Shape], bound: Callable[[Shape], Array], floats: Array, starts: Ints
 ) -> tuple[Array, Ints]:
-    """Append the bounding volume of each packed shape to ``floats``, and its first index as a column to ``starts``.
+    """Return ``floats`` followed by a bounding volume of each shape, and ``starts`` with a new column.
 
-    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space is not bounded, so its index is `NO_CAPSULE`.
+    The column contains the index in the floats where the volume of each shape begins, or `NO_CAPSULE` for a half-space,
+    which is not bounded. ``bound`` is `bounding_capsule` or `bounding_box`.
     """
     rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
     sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)
@@ -325,9 +326,9 @@ def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
 
 @kernel
 def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
-    """Return a lower bound of the signed distances of the points p and q from the half-space of slot k.
+    """Return a lower bound of the lesser of the signed distances of p and q from the half-space of slot k.
 
-    The packed numbers of the half-space begin at f[o].
+    The points p and q are in world coordinates. The packed numbers of the half-space begin at f[o].
     """
     n = (f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2])
     n = (
@@ -346,7 +347,7 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     """Return a lower bound of the distance of the capsules of slots a and b. Slot b may be a half-space.
 
     The nearest points of the segments (Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9) only give a direction.
-    The bound is the gap between the projections on this direction, so it is also valid for inaccurate points.
+    The bound is the gap between the capsules' projections on this direction, so it is valid for inaccurate points too.
     """
     oa, ob = starts[a, 2], starts[b, 2]
     px, py, pz = end_of(rows, a, f, oa)
@@ -424,7 +425,7 @@ def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @inlined
 def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float:
-    """Return the half width along ``axis`` of the box whose numbers begin at f[o]. ``axes`` are its world axes."""
+    """Return the half width along ``axis`` of a box with the given ``axes``, whose numbers begin at f[o]."""
     x, y, z = axes
     return float(f[o + 12] * abs(dot(axis, x)) + f[o + 13] * abs(dot(axis, y)) + f[o + 14] * abs(dot(axis, z)))
 
@@ -520,7 +521,7 @@ def in_metres(shape: Any, what: str) -> Any:
 
 
 def names_in(value: Any, what: str) -> tuple[str, ...]:
-    """Return the names of an iterable. A single text, or an item that is not a name, raises `RobotError`."""
+    """Return the names in an iterable. A single text, or an item that is not a name, raises `RobotError`."""
     if isinstance(value, str):
         raise RobotError(f"{what} is the text {value!r}, expected names in a list, for example [{value!r}]")
     if not isinstance(value, Iterable):
@@ -542,7 +543,10 @@ def one_pose(pose: OnePose, name: str) -> Array:
 
 
 def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
-    """Return (name, shape, pose) of each item of a mapping, or of each object of a `gjk3d.Scene`."""
+    """Return (name, shape, pose) of each object of a `gjk3d.Scene`, or of each item of a mapping.
+
+    A value of the mapping is a shape, for which the pose is None, or a tuple (shape, pose).
+    """
     if surroundings is None:
         return []
     if isinstance(surroundings, Mapping):

@@ -60,7 +60,7 @@ class Memory:
 
     @contextmanager
     def lent(self, workers: int) -> Iterator[Memory | None]:
-        """Yield this memory, or None if another thread uses it or the call has several workers."""
+        """Lock and yield this memory, or yield None if another thread uses it or the call has several workers."""
         if workers != 1 or not self.lock.acquire(blocking=False):
             yield None
             return
@@ -101,7 +101,7 @@ class Cell(NamedTuple):
     robot: Robot
     layout: Layout
     store: Store  #: the trees of slots that are in pairs with bodies
-    body_pairs: Ints  #: the pairs with bodies, as rows of `gjk3d.robot.cell_kernels.Bodies`
+    body_pairs: Ints  #: the pairs with bodies: the array ``pairs`` of `gjk3d.robot.cell_kernels.Bodies`
     measured: int  #: the number of the first pair whose distance no kernel computes
     walked: int  #: the number of the first fallback pair
     shapes: list[Any]  #: the shape of each slot as the user gave it
@@ -275,7 +275,7 @@ class Base:
 
 
 def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0.0, rules: Iterable[Rule] = ()) -> Cell:
-    """Return the cell of a robot and objects. Attached objects come before obstacles in all arrays."""
+    """Return the cell of a robot and objects. In all arrays, attached objects come before obstacles."""
     every = sorted(objects, key=lambda item: item.link == WORLD)
     object_slots = [Slot(item.link, local_row(item.pose), item.shape, outline(item.shape), item.name) for item in every]
     slots = base.slots + object_slots
@@ -333,10 +333,10 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
 
 
 def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
-    """Return the pairs to check of a unit and an object, as unit numbers (n, 2).
+    """Return the pairs to check that contain an object, as numbers of units (n, 2): a unit that moves, and the object.
 
-    A unit is a collision geometry of the robot, or an object. A pair is left out if its two units may touch, or cannot
-    move relative to each other.
+    A unit is a collision geometry of the robot, or an object. A pair is left out if its two units are allowed to touch,
+    or cannot move relative to each other.
     """
     if not objects:
         return np.zeros((0, 2), dtype=np.int64)
@@ -381,9 +381,9 @@ def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, In
 
 
 def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
-    """Return for each pair of units all pairs of a body of the first with a body of the second, as slots (m, 2).
+    """Return for each pair of units all pairs of a body of one unit with a body of the other, as slots (m, 2).
 
-    ``first`` and ``count`` contain the first slot and the number of bodies of each unit.
+    ``first`` and ``count`` contain, for each unit, the slot of its first body, and the number of its bodies.
     """
     a, b = pairs[:, 0], pairs[:, 1]
     sizes = count[a] * count[b]
@@ -396,7 +396,7 @@ def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
 
 
 def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]:
-    """Return the sorted pairs of slots, the rows of `Bodies`, and the number of these rows that have a convex slot.
+    """Return the sorted pairs of slots, the array `Bodies.pairs`, and the number of its rows with a convex slot.
 
     Pairs of a body and a convex slot come first, sorted by the body, then pairs of two bodies, then fallback pairs.
     """
@@ -416,7 +416,7 @@ def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]
 
 
 def _store(slots: list[Slot], pairs: Ints) -> Store:
-    """Return the trees of all slots that occur in ``pairs``, an array like `Bodies.pairs`."""
+    """Return a store with an item for each slot: its tree if the slot occurs in ``pairs``, which are `Bodies.pairs`."""
     used = set(pairs[:, :2].ravel().tolist())
     # A convex mesh is replaced by its hull, as in the convex pairs.
     shapes = [slot.outline.shape if slot.outline.exact else slot.shape for slot in slots]

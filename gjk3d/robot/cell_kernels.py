@@ -139,7 +139,7 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
 
 @inlined
 def between_balls(balls: Array, a: int, b: int) -> float:
-    """Return a lower bound of the distance of the balls of slots a and b, which includes the rounding error."""
+    """Return a lower bound, valid in spite of rounding, of the distance of the balls of slots a and b."""
     x, y, z = balls[a, 0] - balls[b, 0], balls[a, 1] - balls[b, 1], balls[a, 2] - balls[b, 2]
     d = sqrt(x * x + y * y + z * z)
     # 1e-9 is far more than the rounding of the centres and radii
@@ -171,7 +171,7 @@ def solve_slots(
 ) -> None:
     """Write the signed distance of the placed slots a and b, as a row of `solve`, to ``solver.one``.
 
-    ``mode`` and the limits ``most`` and ``tol`` are those of `solve`. ``axes`` is its cache of one row.
+    ``mode`` and the limits ``most`` and ``tol`` are those of `solve`. ``axes`` is the row of warm starts for `solve`.
     """
     ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
     plane_last = starts[b, 2] == NO_CAPSULE
@@ -185,7 +185,7 @@ def solve_slots(
 
 @inlined
 def balls_meet(layout: Layout, frames: Frames, now: int, a: int, b: int, margin: float) -> bool:
-    """Place slots a and b, and return whether their bounding balls are within a margin."""
+    """Place slots a and b, and return whether their bounding balls may be within a margin."""
     place(layout, frames, a, now)
     place(layout, frames, b, now)
     return not between_balls(frames.balls, a, b) > margin
@@ -280,7 +280,7 @@ def hit_of_one(
 
 @kernel
 def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
-    """Return the trees and relative pose of the slots in row n of ``bodies``, the body first.
+    """Return the trees of the slots in row n of ``bodies``, the body first, and the second's pose in the first's frame.
 
     Both slots must be placed.
     """
@@ -299,9 +299,10 @@ def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
 
 @kernel
 def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: float) -> float:
-    """Return a lower bound of the gap between the body of row n and the ball of the other slot, grown by ``margin``.
+    """Return a lower bound of the gap between the body in row n of ``bodies`` and a ball, at most ``most``.
 
-    The result is at most ``most``. It is 0 or negative if the body and the ball may touch.
+    The ball is the bounding ball of the other slot, with its radius increased by ``margin``. The result is 0 or
+    negative if the body and the ball may touch.
     """
     host, ball = bodies.pairs[n, 0], frames.balls[bodies.pairs[n, 1]]
     tree, at = tree_at(bodies.store, host), (ball[0], ball[1], ball[2])
@@ -312,7 +313,7 @@ def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: fl
 def body_collides(layout: Layout, frames: Frames, bodies: Bodies, n: int, margin: float, by_ball: bool) -> int:
     """Return 1 if the slots of row n of ``bodies`` are closer than a margin, 0 if not, or 2 if undecided.
 
-    With ``by_ball`` the ball of the second slot is tested first.
+    With ``by_ball`` the body is first tested against the bounding ball of the other slot.
     """
     if by_ball and free_of_body(frames, bodies, n, max(margin, 0.0), 0.0) > 0.0:
         return 0
@@ -386,10 +387,10 @@ def nearest_in_pair(
 ) -> tuple[float, float, int]:  # fmt: skip
     """Write the signed distance of pair p, as a row of `solve`, to ``out`` if it is less than ``best``.
 
-    Return the new best distance, the least lower bound of the pair, and the sub-pair with the new best distance. The
-    sub-pair is -1 for a pair without sub-pairs, and `FAR` if the best distance is unchanged. Without ``has_best``,
-    ``best`` is only a limit, and a distance equal to the limit is written too. Sub-pairs are solved in the order of the
-    lower bounds of their capsules. ``gaps`` is scratch memory with entries for pairs, then for sub-pairs.
+    Return the new best distance, the least lower bound of all solved distances, and the sub-pair with the new best
+    distance. The sub-pair is -1 for a pair without sub-pairs, and `FAR` if the best distance is unchanged. Without
+    ``has_best``, ``best`` is only a limit, and a distance equal to the limit is written too. Sub-pairs are solved in
+    the order of the lower bounds of their capsules. ``gaps`` is scratch memory, with entries for pairs, then sub-pairs.
     """
     floats, starts, rows = layout.floats, layout.starts, frames.rows
     first, last, count = layout.pairs[p, 2], layout.pairs[p, 3], layout.pairs.shape[0]
@@ -610,9 +611,10 @@ class Search(NamedTuple):
 
 @kernel
 def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
-    """Write the distance and the verdict of the pair in row p of ``bodies`` to entry [k, n] of ``search``.
+    """Write the distance and the verdict of the pair in row p of ``bodies`` to ``search.out`` and ``search.answer``.
 
-    Both slots must be placed. Beyond ``limit`` only a lower bound of the distance is written.
+    They are written to entry [k, n]. Both slots must be placed. Beyond ``limit`` only a lower bound of the distance is
+    written.
     """
     if limit < 1e50:  # most pairs are far apart
         free = free_of_body(frames, bodies, p, 0.0, limit * _MORE)
@@ -648,10 +650,10 @@ def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, s
 
 @kernel
 def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, search: Search, k: int) -> None:
-    """Write the distances of the selected pairs at configuration k to ``search``. All slots must be placed.
+    """Write the distances and verdicts of the selected pairs at configuration k to ``search``.
 
-    Pairs are solved in the order of their lower bounds. For pairs beyond the best distance so far, only the lower bound
-    is written.
+    All slots must be placed. Pairs are solved in the order of their lower bounds, and ``search.best[k]`` is updated.
+    For pairs beyond it, only the lower bound is written.
     """
     count, bounds = selected.shape[0], search.bounds
     for n in range(count):
@@ -701,8 +703,8 @@ def gap_bounds(
 ) -> tuple[float, float, int]:  # fmt: skip
     """Return a lower and an upper bound of the distance of row n of ``bodies``, and the nearest part of the body.
 
-    The search ends at the distance ``most``. Apart from rounding, the lower bound is
-    ``share_of(upper bound, margin, share)``. For a collision both bounds are 0. If the pair is undecided, only the
+    The search ends at the distance ``most``. Apart from rounding, the lower bound is the upper bound with its excess
+    over ``margin`` multiplied by ``share``. For a collision both bounds are 0. If the pair is undecided, only the
     lower bound is 0. The part may be passed as ``first`` to the next call. If the lower bound is positive, row 1 of
     ``bodies.scratch.out`` has the nearest points in the world.
     """

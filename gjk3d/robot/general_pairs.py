@@ -68,10 +68,10 @@ def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
 
 @entry
 def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
-    """Write to ``out`` a lower bound of the signed distance for each configuration and pair.
+    """Write to ``out`` (n, pairs) a lower bound of the signed distance for each configuration and pair.
 
-    Bounding balls, bounding capsules and GJK between the outlines are tried in this order. The search ends at a bound
-    that is greater than the limit ``most`` of the pair. If GJK finds that the outlines touch, `TOUCHING` is written.
+    The bounds of balls, of capsules, and of GJK between the outlines are tried in this order. The first that is greater
+    than the limit ``most`` of the pair is written, else that of GJK, or `TOUCHING` if the outlines touch.
     """
     chain, layout, frames, solver, axes, _ = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -110,14 +110,14 @@ def _near(cell: Cell, rows: Array, numbers: Ints, margins: Array) -> Bools:
 
 
 def _gaps(cell: Cell, rows: Array, most: Array, numbers: Ints) -> Array:
-    """Return the lower bounds of `_gaps_many` for the pairs in ``numbers``, as (n, pairs)."""
+    """Return lower bounds of the signed distances of the pairs in ``numbers``, (n, pairs), see `_gaps_many`."""
     out = np.empty((len(rows), len(numbers)))
     _gaps_many(cell.task(_layout_of(cell, numbers)), rows, np.minimum(most, 1e50), out)
     return out
 
 
 def hit_of_one(cell: Cell, q: Array) -> int:
-    """Return the number of a fallback pair that collides at one configuration (1, dof), or `FREE`.
+    """Return the number of a fallback pair that collides at one configuration (1, dof), or `FREE` without one.
 
     The caller holds the lock of the cell's memory.
     """
@@ -141,10 +141,10 @@ def _body_gaps(
     depth: Depth = "tight",
     workers: int = 1,
 ) -> Array:
-    """Return the signed distance of each pair in ``some``, as rows of `solve`, (n, pairs, 12).
+    """Return the signed distance of each pair in ``some``, as rows of results of `narrow.solve`, (n, pairs, 12).
 
-    The row of a pair that is farther apart than its limit in ``most`` contains only a lower bound. The same holds for
-    a pair that is not nearer than the distance ``best`` (n,) of its configuration.
+    The row of a pair that is farther apart than its limit in ``most`` contains only a lower bound. With ``best`` (n,),
+    the same holds for a pair farther apart than the least distance so far, which is ``best`` at first.
     """
     verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
     out = np.empty((len(rows), len(some), narrow.FLOATS))
@@ -163,9 +163,9 @@ def _body_gaps(
 
 
 def _spans(pairs: int, count: int) -> Iterator[slice]:
-    """Yield slices of ``count`` configurations, each so short that its results fit into memory.
+    """Yield slices that divide ``count`` configurations into blocks whose results fit into memory.
 
-    Without pairs, yield nothing.
+    ``pairs`` is the number of pairs. If it is 0, yield nothing.
     """
     size = max(1, _AT_ONCE // max(pairs, 1))
     for start in range(0, count if pairs else 0, size):
@@ -173,7 +173,7 @@ def _spans(pairs: int, count: int) -> Iterator[slice]:
 
 
 def hits(cell: Cell, rows: Array, first: int) -> Ints:
-    """Return for each configuration the number of a pair that is closer than its margin, or `FREE`.
+    """Return for each configuration the number of a pair within its margin, or `FREE` without such a pair.
 
     Only pairs with the number ``first`` or a greater number are tested.
     """
@@ -207,9 +207,9 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Depth = "tight") -> Array:
-    """Return the signed distance of each pair in ``numbers``, as rows of `solve`, (n, pairs, 12).
+    """Return the signed distance of each pair in ``numbers``, as rows of results of `narrow.solve`, (n, pairs, 12).
 
-    The row of a pair that is proven farther apart than its limit in ``most`` contains only a lower bound.
+    For a pair that is proven farther apart than its limit in ``most``, only column 1 is valid, a lower bound.
     """
     out, is_compiled = np.empty((len(rows), len(numbers), narrow.FLOATS)), numbers < cell.measured
     if is_compiled.any():
@@ -241,9 +241,9 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
-    """Replace the rows of ``out`` and ``which`` where a general pair within ``most`` is nearer than the pair so far.
+    """Update each configuration's nearest pair in ``out`` and ``which`` by the general pairs within ``most``.
 
-    Both arrays contain the result of `gjk3d.robot.cell_kernels.clearance_many`.
+    Before, both arrays have the result for convex pairs, see `gjk3d.robot.cell_kernels.clearance_many`.
     """
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
         _nearest(cell, rows[span], most, out[span], which[span], depth, workers)
@@ -253,9 +253,9 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
-        """Store the rows of ``candidates`` that are nearer than the best so far, and their pairs.
+        """Write the rows of ``candidates`` that are nearer than the best so far to ``out``, their pairs to ``which``.
 
-        ``at`` contains the configuration of each candidate, and ``p`` its pair.
+        ``at`` contains the index of each candidate's configuration, and ``p`` the number of its pair.
         """
         least[at] = np.minimum(least[at], candidates[:, 1])
         some = np.flatnonzero((candidates[:, 0] < best[at]) | ((candidates[:, 0] == best[at]) & np.isinf(out[at, 0])))
@@ -285,10 +285,10 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
 
 
 def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield blocks of results of all general pairs that are not proven farther apart than their entry of ``most``.
+    """Yield blocks of results of the general pairs that are not proven farther apart than their limit in ``most``.
 
-    A block consists of indices of configurations, indices of pairs, and rows of `solve`, as in
-    `gjk3d.robot.results.near`.
+    ``most`` has a limit for each pair of the cell. A block consists of indices of configurations, numbers of pairs,
+    and rows of results of `narrow.solve`, as in `gjk3d.robot.results.near`.
     """
     first = len(cell.layout.pairs)
     for span in _spans(len(cell.slots) - first, len(rows)):

@@ -189,7 +189,7 @@ def _add(out: Array, column: int, factor: float, v: Vec3) -> None:
 
 @kernel
 def _add_turn(out: Array, column: int, factor: float, axis: Vec3, arm: Vec3) -> None:
-    """Add ``factor`` times axis x arm to a column of ``out`` (3 or 6, dof).
+    """Add ``factor`` times the cross product of axis and arm to the first three rows of a column of ``out``.
 
     If ``out`` has six rows, ``factor`` times the axis is added to the last three rows of the column.
     """
@@ -203,7 +203,7 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
     """Return the derivative with respect to w[k] of the rotation with rotation vector w, as an angular velocity.
 
     The derivative is column k of the left Jacobian of SO(3) (Chirikjian 2012), which is
-    1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2 with t = |w|.
+    1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2 with t = |w| and the matrix [w] of the cross product with w.
     """
     t = sqrt(dot(w, w))
     if t < 1e-2:  # a series, since the closed forms cancel; its next terms are below 1e-16 of the sums
@@ -222,7 +222,7 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
 
 @kernel
 def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3, scratch: Array, out: Array) -> None:
-    """Add the Jacobian of a point of a link, in world axes, to ``out`` (3, dof).
+    """Add the Jacobian of a point of a link, in world axes, to the first three rows of ``out`` (3 or 6, dof).
 
     If ``out`` has six rows, the Jacobian of the angular velocity of the link is added to the last three rows. ``point``
     is in world coordinates. ``poses`` (links, 4, 4) contains the link poses at ``q``. ``scratch`` is (4, 4).
@@ -265,7 +265,8 @@ def many_point_jacobians(
 ) -> None:  # fmt: skip
     """Write the Jacobians of the points (n, 3) of a link at the configurations q (n, dof) to ``out`` (n, 3 or 6, dof).
 
-    Points are in the frame of the link. ``scratch`` (4, 4) and ``poses`` (links, 4, 4) are scratch memory.
+    The last three of six rows are the Jacobian of the link's angular velocity. Points are in the frame of the link.
+    ``scratch`` (4, 4) and ``poses`` (links, 4, 4) are scratch memory.
     """
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, poses)
@@ -281,10 +282,10 @@ def gradient_at(
     chain: Chain, q: Array, poses: Array, link_a: int, link_b: int, answer: Array, scratch: Array, motions: Array,
     out: Array,
 ) -> None:  # fmt: skip
-    """Write the gradient of a distance to ``out`` (dof,), and the Jacobians of both points to ``motions`` (2, 3, dof).
+    """Write the gradient of a distance to ``out`` (dof,), and the nearest points' Jacobians to ``motions`` (2, 3, dof).
 
-    ``answer`` is the row of results of `narrow.solve` for the distance. ``link_a`` and ``link_b`` are the links of the
-    two points, negative for the world. ``poses`` (links, 4, 4) contains the link poses at ``q``. ``scratch`` is (4, 4).
+    ``answer`` is the distance's row of results of `narrow.solve`. ``link_a`` and ``link_b`` are the links of the two
+    points, negative for the world. ``poses`` (links, 4, 4) contains the link poses at ``q``. ``scratch`` is (4, 4).
     """
     # The nearest points also move on their shapes, but to first order this motion does not change the distance
     # (envelope theorem). The points are therefore treated as fixed to their links.

@@ -63,10 +63,10 @@ def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
 
 @kernel
 def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
-    """Return the radius of a cylinder around a set, and its two ends along its axis.
+    """Return a cylinder around a set: its radius, and the positions of its two ends along its axis.
 
-    The axis of the cylinder is parallel to ``axis`` and contains the point ``at``. The ends are relative to this point.
-    ``exact``, ``s`` and ``core`` describe the set as in `_height`.
+    This axis is parallel to ``axis`` and contains the point ``at``. The positions are relative to this point.
+    The set is the shape ``core`` at the pose s if ``exact``, else the cylinder s, as in `_height`.
     """
     u = perpendicular(axis)
     v = cross(axis, u)
@@ -88,7 +88,7 @@ def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[fl
 
 @kernel
 def _middle(exact: bool, s: Array, core: Core) -> Vec3:
-    """Return a point inside a set. ``exact``, ``s`` and ``core`` describe the set as in `_height`."""
+    """Return a point inside a set: the shape ``core`` at the pose s if ``exact``, else the cylinder s."""
     if exact:
         x, y, z = core.floats[_CENTER], core.floats[_CENTER + 1], core.floats[_CENTER + 2]
         return (
@@ -115,9 +115,9 @@ def _sweep(
 
     The arm is the greatest distance of the set from the axis of a revolute or planar joint, or from the origin of a
     floating joint, and 1 for a prismatic joint. A point of the set moves by at most the arm times the motion of the
-    joint. ``exact``, ``s`` and ``core`` describe the set as in `_height`. ``what`` is the kind of the joint, and ``a``
-    its axis. ``box`` (6,) is the range of the joint's translation: its middle (3,) and half widths (3,). ``sign`` is 1
-    if the set is transformed towards the root, and the translation is then applied last. It is -1 away from the root.
+    joint. The set is the shape ``core`` at the pose s if ``exact``, else the cylinder s. The joint is of kind ``what``
+    and has the axis a. ``box`` (6,) is the range of its translation: the middle (3,) and half widths (3,). ``sign`` is
+    1 if the set is transformed towards the root, and the translation is then applied last. It is -1 away from the root.
     """
     u, v = plane_axes(a)
     m = (0.0, 0.0, 0.0)  # the middle of the translation; ``far`` is the greatest distance of a translation from m
@@ -204,8 +204,9 @@ def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
 def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
     """Write the arm of each slot for each joint to ``out`` (slots, links).
 
-    `_sweep` defines the arm, and ``boxes`` (links, 6), which contains the ranges of the joints' translations. The arm
-    is 0 for fixed joints, and for slots in the world. ``sets`` (links, 12) and ``forms`` (links,) are scratch memory.
+    A joint has the number of its child link. The arm is the greatest distance of the slot from the axis of the joint,
+    see `_sweep`. It is 0 for fixed joints, and for slots in the world. A row of ``boxes`` (links, 6) is the range of a
+    joint's translation, as in `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are scratch memory.
     ``sets`` contains the points of the slot in the frame of each link. The form of a set is 0 if the set is not
     computed yet, 1 for a cylinder, and 2 for the shape of the slot.
     """
@@ -280,7 +281,7 @@ class MotionBounds(NamedTuple):
 def curve_speeds(
     chain: Chain, curve: Array2, loose: Array1, joints: Array2
 ) -> None:  # fmt: skip
-    """Write the result of `speeds` to ``joints``. This is the entry for calls from Python."""
+    """Write bounds of the motion of each joint on a curve to ``joints``: the entry of `speeds` for Python."""
     speeds(chain, curve, loose, joints)
 
 
@@ -289,8 +290,8 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
     """Write bounds of the speed, the acceleration and the error of each joint on a curve to ``joints`` (6, links).
 
     Rows 0 and 1 are the speeds of rotation and of translation. Rows 2 and 3 are the errors of the angle and of the
-    translation. Rows 4 and 5 are the accelerations of both. ``loose`` (dof,) is the error of the joint values on the
-    curve. The joint values of a planar or floating joint are combined.
+    translation. Rows 4 and 5 are the accelerations of rotation and of translation. ``loose`` (dof,) is the error of the
+    joint values on the curve. The joint values of a planar or floating joint are combined.
     """
     rounding = 5.0 * (curve.shape[0] - 1) * (curve.shape[0] - 1) * _U
     for j in range(chain.kind.shape[0]):
@@ -318,7 +319,7 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
 
 @kernel
 def shares(joints: Array, half: float) -> None:
-    """Write how far each joint turns and slides over a length ``half`` of the line to rows 6 and 7 of ``joints``.
+    """Write to rows 6 and 7 of ``joints`` how far each joint turns and slides over a length ``half`` of the line.
 
     The parameter of the whole line has the length 1. ``joints`` is (8, links), with the output of `speeds` in the first
     six rows. Rows 6 and 7 include the errors, so that `width` needs only these two rows.
@@ -343,10 +344,10 @@ def width(arms: Arms, p: int, joints: Array) -> float:
 
 @kernel
 def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
-    """Return four numbers for pair p: V, two values of K, and the error of V.
+    """Return four numbers for pair p: V, a bound of its relative motion, two values of K, and the error of V.
 
-    The first K is for the first slot as the moving shape, and the second K for the second slot. `motion_cover` defines
-    V and K. ``joints`` (6, links) is the output of `speeds`.
+    K bounds the acceleration of one slot as seen from the other: the first K of the first slot, the second K of the
+    second slot. `motion_cover` defines V and K. ``joints`` (6, links) is the output of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
@@ -383,7 +384,7 @@ def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
 
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
-    """Return the motion bounds for translations up to ``far`` (`how_far`). The cell caches the bounds."""
+    """Return the motion bounds for curves with the extents ``far``, see `how_far`. The cell caches the bounds."""
     every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
     cached = every.get(far)
     if cached is None:
@@ -410,13 +411,13 @@ def how_far(robot: Robot, curves: Array) -> Array:
 def how_far_of_curves(
     kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
 ) -> None:  # fmt: skip
-    """Write the result of `how_far` to ``far`` (n, 2), which must contain zeros."""
+    """Write the extents of curves, which `how_far` defines, to ``far`` (n, 2), which must contain zeros."""
     extents(kind, source, curves, lower, upper, far)
 
 
 @kernel
 def extents(kind: Ints, source: Ints, curves: Array, lower: Array, upper: Array, far: Array) -> None:
-    """Write the result of `how_far` to ``far`` (n, 2), which must contain zeros. Kernels call this function."""
+    """Write the extents of curves (`how_far`) to ``far`` (n, 2), which must contain zeros. Kernels call this."""
     for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
@@ -477,9 +478,9 @@ def _translations(cell: Cell, ranges: Array) -> Array:
 
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
-    """Return the arms (slots, links) of all slots, and a bound of the pose errors. Both are valid on ``curves``.
+    """Return the arm of each slot for each joint (slots, links), and a bound of the sum of two slots' pose errors.
 
-    `reaches` defines the arms, and `_slack` computes the bound.
+    Both are valid on ``curves``. `reaches` defines the arms, and `_slack` computes the bound.
     """
     boxes = _translations(cell, _ranges(cell.robot, _farthest(cell.robot, curves)))
     return _reaches(cell, boxes), _slack(cell, boxes)
@@ -525,10 +526,11 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
 
 
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
-    """Return for each joint its nearest moving ancestor and its depth, and for each link the moving joint above it.
+    """Return for each moving joint the next one towards the root and its own depth, and for each link its moving joint.
 
-    Joints are numbered like their child links. The depth of a joint is the number of moving joints from the root to
-    this joint. The last entry of each array is for the world.
+    Joints are numbered like their child links. A link's moving joint is the first moving joint from the link towards
+    the root. The depth of a joint is the number of moving joints from the root to it, including itself. The last entry
+    of each array is for the world, whose index also stands for no joint.
     """
     count = len(chain.parent)
     above, depth, joint_of = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
@@ -543,7 +545,7 @@ def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
 def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts: Ints1) -> None:
     """Write the number of moving joints between the two slots of each pair to ``counts``.
 
-    ``above`` and ``depth`` are results of `_moving_joints`. ``joint`` contains the moving joint above each slot.
+    ``above`` and ``depth`` are results of `_moving_joints`. ``joint`` contains the moving joint of each slot's link.
     """
     for p in range(slots.shape[0]):
         a, b, count = joint[slots[p, 0]], joint[slots[p, 1]], 0

@@ -151,7 +151,7 @@ def _bound_of(bounds: Array, p: int) -> Bound:
 
 @kernel
 def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> float:
-    """Write the results of `speeds` and `shares` for a curve to ``joints``.
+    """Write bounds of the motion of each joint on a curve (`speeds`, and `shares` of half a part) to ``joints``.
 
     Return 1 plus a bound of the sum of the angles by which the joints turn on the curve.
     """
@@ -165,7 +165,7 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 
 @inlined
 def _width(task: Task, p: int) -> float:
-    """Return the result of `width` for pair p. It is computed once for all pairs with the same joints and arms."""
+    """Return a bound of the relative motion of pair p in half a part. Pairs with equal joints and arms share it."""
     like = task.arms.like[p]
     # Pairs are visited in order, so the first pair with the same joints and arms has already been computed. A negative
     # index refers to a convex pair, which is not in this task.
@@ -177,7 +177,7 @@ def _width(task: Task, p: int) -> float:
 
 @kernel
 def _bound(task: Task, slack: float, p: int) -> None:
-    """Write the `Bound` of pair p to ``task.bounds``. ``slack`` is the error of the poses of two slots on the edge."""
+    """Write the `Bound` of pair p to column p of ``task.bounds``. ``slack`` is the error of the poses of two slots."""
     v, first_k, second_k, wrong = pair_motion(task.arms, p, task.joints)
     bounds, margin = task.bounds, task.margins[p]
     v *= _MORE
@@ -227,7 +227,7 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 @inlined
 def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return one bit for each lane: 1 if convex pair p is not proven apart in the whole part of the line.
+    """Return one bit for each lane: 0 if convex pair p is proven apart in the lane's whole part of the line, else 1.
 
     A lane contains the configuration in the middle of its part, see `_fill`.
     """
@@ -242,9 +242,9 @@ def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 
 @kernel
 def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return the bits of `_near_parts` for a pair with a body. They are 0 for a negative margin.
+    """Return one bit for each lane: 0 if pair p with a body is proven apart in the lane's whole part, else 1.
 
-    `certified_general` proves pairs with bodies and a negative margin.
+    All bits are 0 for a negative margin, since `certified_general` proves these pairs.
     """
     layout, bodies, margin = task.work.layout, task.work.bodies, task.margins[p]
     if margin < 0.0:
@@ -259,10 +259,10 @@ def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 
 @kernel
 def _sweep(task: Task, lanes: Lanes, slack: float, until: float) -> None:
-    """Write to ``task.pieces`` the pairs without a proof up to ``until``, each with its interval of open parts.
+    """Write to the first piece of ``task.pieces`` the pairs without a proof up to ``until``, with their open intervals.
 
-    ``lanes`` contains the poses of the links at the middles of all parts. All parts between two open parts count as
-    open.
+    ``lanes`` contains the poses of the links at the middles of all parts. The open interval of a pair extends from the
+    first to the last part in which it is not proven apart.
     """
     work, used, pieces = task.work, task.scratch.used, task.pieces
     for k in range(used.shape[0]):
@@ -377,7 +377,7 @@ def _prove(
 
     The first piece contains the intervals that `_sweep` left open. The middle of a piece is tested first, since its
     cover extends to both sides. Then the two ends of the edge are tested if intervals next to them are open. Pieces are
-    halved, and the earlier half is proven first. After a collision, later configurations are not tested.
+    halved, and the earlier half is proven first. After a collision, only the part of the edge before it is tested.
     """
     work, bounds, pieces = task.work, task.bounds, task.pieces
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
@@ -471,7 +471,7 @@ def _hit_at_start(task: Task, curve: Array) -> int:
 def _hit_in_lanes(task: Task, lanes: Lanes) -> int:
     """Return the number of an open convex pair that collides, or `NOBODY`.
 
-    Each pair is tested at one configuration, in the middle of the parts of the line in which the pair is near. The test
+    Each pair is tested in one lane, in the middle of the interval of parts in which the pair is near. The test
     takes a fraction of the time of the distances that `_prove` would compute. Most edges with many open pairs collide,
     and edges with few open pairs do not gain from the test.
     """
@@ -498,8 +498,9 @@ def prove_curve(
 ) -> tuple[int, float, float, int]:
     """Return the result of one curve for the pairs of a task: status, safe, hit or NaN, and the pair, as in `Edges`.
 
-    ``loose`` (dof,) is the error of the curve. ``looks`` is the greatest number of configurations to test. With
-    ``any_hit`` any collision ends the search, for a query that needs no bracket of the first contact.
+    The pair is its index in the task. ``loose`` (dof,) is the error of the curve. The curve is tested up to the
+    parameter ``until``, at no more than about ``looks`` configurations. With ``any_hit`` any collision ends the search,
+    for a query that needs no bracket of the first contact.
     """
     chain, scratch, q = task.chain, task.scratch, task.q
     lanes = lanes_in(scratch, q.shape[0], chain.parent.shape[0])
@@ -522,7 +523,7 @@ def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the results of edges ``start`` to ``stop`` - 1: proven free, a bracket of the first contact, or no result.
+    """Write status, safe, hit or NaN, and pair of the edges ``start`` to ``stop`` - 1 to ``edges``, see `prove_curve`.
 
     Edges are curves, see `trajectories`. Edge e has the error ``loose[e]``, and is tested up to the parameter
     ``until[e]``.
@@ -533,9 +534,10 @@ def certified_many(
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadline: float = inf) -> Edges:
-    """Return the results of motions along curves. The result of a motion does not depend on the other motions.
+    """Return for each curve whether it is proven free, and else a bracket of the first contact, or no result (OPEN).
 
-    After ``deadline``, a time of `time.perf_counter`, proofs of pairs without a kernel end with the status OPEN.
+    The result of a curve does not depend on the other curves. After ``deadline``, a time of `time.perf_counter`, proofs
+    of pairs without a kernel end with the status OPEN.
     """
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
     if not count or (far == far[0]).all():
@@ -554,7 +556,7 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadli
 
 
 def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
-    """Set the status HIT for unresolved edges with an end that is not free, and return the edges.
+    """Return ``edges``, after unresolved edges with an end that is not free get the status HIT at this end.
 
     Two shapes that just touch at an end are proven neither apart nor within their margin, but `Checker.free` is False.
     A proof can stop long before such an end, for example if a link approaches a table with a flat face.
@@ -572,7 +574,7 @@ def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
 def _certified(
     cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int, deadline: float
 ) -> Edges:
-    """Return the results of `certified` for curves that have the same motion bounds."""
+    """Return the results of curves with the motion bounds ``bounds``, like `certified`, but do not test the ends."""
     count = len(curves.controls)
     edges = _new_edges(count)
     if not count:
@@ -694,7 +696,7 @@ def _until(edges: Edges) -> Array:
 
 
 def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
-    """Merge a result for further pairs, which were tested up to `_until`, into edge e.
+    """Merge into edge e of ``edges`` a result for further pairs, which were tested up to `_until`.
 
     ``state``, ``start``, ``end`` and ``pair`` are the status, safe, hit or NaN, and the pair of this result.
     """
@@ -720,8 +722,8 @@ def certified_general(
 ) -> tuple[int, float, float, int]:
     """Return the result of edge e for the pairs in ``numbers`` up to the parameter ``until``.
 
-    The result consists of the status, the parameter up to which the edge is free, the parameter of the first contact or
-    NaN, and the pair.
+    The result consists of the status, the parameter up to which the edge is free, a parameter at which a pair is within
+    its margin or NaN, and the pair.
     """
     joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
     curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)

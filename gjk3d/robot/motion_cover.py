@@ -268,7 +268,7 @@ def _by_capsules(
 
 @inlined
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return a bound of the speed of the other shape of pair p relative to the body, and the bound's error.
+    """Return a bound of the speed of the other shape of pair p relative to the pair's body, and the bound's error.
 
     The bound holds for all points of the other shape. It is infinite if the quadratic bound cannot be used, because K
     is infinite or treats the body as the moving shape.
@@ -290,7 +290,7 @@ def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[fl
 def _cover_body(
     work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
 ) -> tuple[float, float, bool, float]:
-    """Return the result of `cover` for a pair with a body.
+    """Return what `cover` returns (proven lengths, whether the pair collides, an estimate), for a pair with a body.
 
     The other shape of the pair may approach the body along any normal n. So the quadratic bound of `motion_cover` uses
     |p'| in place of n . p'.

@@ -113,7 +113,7 @@ def points_of_robot(
     task: Task, q: Array2, slots: Ints2, points: Array2, dot: Core, row: Array1, margin: float, start: int, stop: int,
     answer: Ints2,
 ) -> None:  # fmt: skip
-    """Write `OUT`, `IN` or `UNDECIDED` to ``answer`` for each point at configurations ``start`` to ``stop`` - 1.
+    """Write `OUT`, `IN` or `UNDECIDED` to ``answer[k, i]`` for point i at configuration k, ``start`` to ``stop`` - 1.
 
     A slot is a shape that is fixed to a link. `IN` means within ``margin`` of at least one slot. A row of ``slots``
     (n, 2) contains the number of a slot, and 1 if the kernel knows its exact shape, or 0 if the kernel only knows a
@@ -134,7 +134,7 @@ _CHUNK = 16  #: configurations per call of the kernel
 
 
 def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int) -> Bools:
-    """Return the result of `gjk3d.robot.Checker.outside` at the configurations ``rows`` (k, dof), as (k, n) bool."""
+    """Return whether each of n points is outside the robot at each of k configurations ``rows`` (k, dof), as (k, n)."""
     # Exact slots come first: a point in an exact slot needs no test by the slower functions for other slots.
     ordered = cell.robot_slots[np.argsort(~cell.exact[cell.robot_slots], kind="stable")]
     slots = np.column_stack([ordered, cell.exact[ordered]]).astype(np.int64)
@@ -326,7 +326,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
 
 
 def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
-    """Return bounds of the speeds of a body on each curve of a trajectory, and a bound of the error of its position.
+    """Return bounds of the speeds of a body on each curve of a trajectory, and a bound of the body's position error.
 
     ``joints`` (curves, 6, links) contains the results of `curve_speeds`. ``reach`` (links,) is the greatest distance of
     the body from the axis of each joint. ``link`` is the link of the body.
@@ -400,7 +400,7 @@ def _stray(speed: float, bend: float, h: float) -> float:
 
 
 def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return into how many equal intervals a curve is divided, so that the pieces are close to the swept volume.
+    """Return the number of equal intervals of a curve for which the pieces are close enough to the swept volume.
 
     A point of a piece may be at most ``excess`` away from the swept volume of a convex shape with the radius ``rho``.
     ``speed``, ``bend`` and ``turn`` are the bounds in `_Speeds` for this curve.

@@ -183,9 +183,10 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
 
 
 def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTest:
-    """Return the test of edges inside the bounding box of the configurations ``box`` (n, dof).
+    """Return a test of edges by samples. If its field ``certify`` is replaced by True, edges are also proven.
 
-    The caller holds the lock of ``memory``.
+    Edges must be inside the bounding box of the configurations ``box`` (n, dof). The caller holds the lock of
+    ``memory``.
     """
     dof = cell.robot.dof
     bounds = motion_bounds(cell, box[None])
@@ -203,7 +204,7 @@ def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTes
 
 
 def _edges(first: Array, second: Array, spacing: Array) -> Edges:
-    """Return edges between the rows of two arrays, with memory for their results."""
+    """Return the edges from each row of ``first`` to the same row of ``second``, with memory for their results."""
     return Edges(first, second, spacing, *np.zeros((4, len(first)), dtype=np.int64))
 
 
@@ -242,7 +243,7 @@ class Planner:
         self._draws = int(np.clip(_DRAWS * _DRAWS * range / extent, 1, _DRAWS))
 
     def path(self, start: Array, goals: Array, certify: bool = False) -> tuple[Array, int] | None:
-        """Return a path from the start to one of ``goals`` (g, dof), and the index of this goal, or None."""
+        """Return a path to one of ``goals`` (g, dof), and the index of this goal, or None after the time limit."""
         return self._search(self._space, start, goals, certify, None)
 
     def _search(
@@ -270,7 +271,10 @@ class Planner:
         return rows, after[-1]
 
     def smoothed(self, path: Array, certify: bool = False) -> Array:
-        """Return a shorter path with rounded corners, or the given path if it has too many points or samples."""
+        """Return a shorter path with rounded corners. With ``certify`` its new edges are proven free.
+
+        Return the given path if it has too many points or samples, or after the time limit.
+        """
         samples = (np.abs(np.diff(path, axis=0)) / self._test.edge.spacing).max(axis=1, initial=0.0).sum()
         if len(path) > _POINTS // 2 or samples > _MOST_SAMPLES or self.is_over():
             return path
@@ -328,7 +332,10 @@ class Planner:
         return edges.which
 
     def sampled(self, first: Array, second: Array) -> Ints:
-        """Return for each edge `FREE` (free at all samples), the number of a colliding pair, or `UNSURE`."""
+        """Return the result of each edge from a row of ``first`` to the same row of ``second``, tested by samples.
+
+        A result is `FREE` (free at all samples), the number of a colliding pair, `UNSURE`, or `REFUSED`.
+        """
         edges = _edges(first, second, self._test.edge.spacing)
         kernels.test_edges(self._test, edges, 0, len(first))
         return edges.which
@@ -338,7 +345,7 @@ class Planner:
         return time.perf_counter() > self.until
 
     def _bridge(self, first: Array, last: Array) -> Array | None:
-        """Return a path between two configurations with proven edges, near the straight line if possible."""
+        """Return a path from ``first`` to ``last`` with proven edges, if possible near the straight line, or None."""
         columns = self.joints.columns
         if not np.array_equal(np.delete(first, columns), np.delete(last, columns)):
             return None  # a search cannot change the other joints
@@ -360,7 +367,7 @@ class Planner:
         return None
 
     def _failed(self, edge: Array, begin: float) -> PathProof:
-        """Return the result of a failed proof, with the pair that prevents the proof of ``edge`` (2, dof)."""
+        """Return a failed proof, started at ``begin``, with the pair that prevents the proof of ``edge`` (2, dof)."""
         pair = FREE
         if not self.is_over():
             pair = int(certified(self.cell, lines(edge[:1], edge[1:]), _TOLERANCE, 1, self.until)[3][0])
@@ -477,14 +484,14 @@ def prove(cell: Cell, path: Rows, request: Request) -> Plan:
 
 
 def with_clearance(cell: Cell, path: Array, proof: PathProof, until: float) -> PathProof:
-    """Return ``proof`` with a lower bound of the clearance of the path. The bound is 0 if the time limit passes."""
+    """Return ``proof`` with a lower bound of distance minus margin along the path, 0 if time ``until`` passes first."""
     begin = time.process_time()
     clearance = path_clearance(cell, path, _TOLERANCE, until)
     return proof._replace(clearance=clearance, seconds=proof.seconds + time.process_time() - begin)
 
 
 def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certify: bool, workers: int) -> Bools:
-    """Return the result of `Checker.edges_free`. Arguments are not checked."""
+    """Return for each edge whether it is free, as `Checker.edges_free` does. Arguments are not checked."""
     edges = _edges(first, second, spacing)
     which = edges.which
 
@@ -523,14 +530,14 @@ def _positive(value: Any, name: str) -> float:
 
 
 def check_draws(request: Request) -> float:
-    """Return the greatest length of an edge of a search. Raise if the length or the seed is not valid."""
+    """Return the greatest length of an edge of a search tree. Raise if this length or the seed is not valid."""
     if isinstance(request.seed, bool) or not isinstance(request.seed, Integral) or request.seed < 0:
         raise RobotError(f"seed is {request.seed!r:.80}, expected an integer of at least 0")
     return _positive(request.range, "range")
 
 
 def one_row(robot: Robot, q: Row, name: str) -> Array:
-    """Check one configuration and return it as an array (dof,). A stack raises `RobotError`."""
+    """Check one configuration and return it as an array (dof,). A stack of several raises `RobotError`."""
     rows, stacked = robot.configurations(q, name)
     if stacked:
         raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
@@ -574,7 +581,10 @@ def _check_others(robot: Robot, joints: JointSpace, start: Array, goals: Array) 
 
 
 def _with_margins(cell: Cell, request: Request, start: Array, goals: Array) -> Cell:
-    """Return the cell with margins increased by ``request.margin``, but smaller for pairs in ``request.touching``."""
+    """Return the cell with margins increased by ``request.margin``.
+
+    Margins of the pairs in ``request.touching`` are lowered until the pairs are free at the start and the goals.
+    """
     check_margin(request.margin)
     margins = cell.margins + request.margin
     for pair in request.touching:

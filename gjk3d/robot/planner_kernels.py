@@ -38,7 +38,7 @@ class Space(NamedTuple):
     low: Array1
     high: Array1
     period: Array1  #: 2 pi for joints that wrap, else 0
-    range: float  #: length of the longest edge of a tree
+    range: float  #: greatest length of an edge of a tree
 
 
 class EdgeTest(NamedTuple):
@@ -60,7 +60,7 @@ class Search(NamedTuple):
 
     nodes: Array3  #: (2, capacity, dof), the configurations of the nodes
     parents: Ints2  #: (2, capacity), index of the parent of each node, -1 for a root
-    domains: Array2  #: (2, capacity), radius of the ball from which a node accepts samples
+    domains: Array2  #: (2, capacity), radius of the ball from which a node accepts samples, at first infinite
     counts: Ints1  #: (2,), the number of nodes of each tree
     ends: Ints1  #: (2,), the node of each tree at which the trees are connected
 
@@ -83,7 +83,10 @@ def _set(out: Array, q: Array) -> None:
 
 @inlined
 def _difference(space: Space, k: int, a: Array, b: Array) -> float:
-    """Return the signed change of moving joint value k from a to b. A joint that wraps turns the shorter way."""
+    """Return the signed change from a to b of the joint value in column ``space.columns[k]``.
+
+    A joint that wraps turns the shorter way.
+    """
     j, period = space.columns[k], space.period[k]
     d = b[j] - a[j]
     return float(d - period * round(d / period) if period > 0.0 else d)
@@ -102,7 +105,7 @@ def _distance(space: Space, a: Array, b: Array) -> float:
 def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
     """Write to ``out`` the configuration at parameter t of the line from a (t = 0) to b (t = 1).
 
-    Joints that the search does not move keep their values in a.
+    Joints that wrap turn the shorter way. Joints that the search does not move keep their values in a.
     """
     _set(out, a)
     for k in range(space.columns.shape[0]):
@@ -111,7 +114,7 @@ def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
 
 @kernel
 def _proof(test: EdgeTest, a: Array, b: Array) -> int:
-    """Return `FREE` if the edge from a to b is proven free, or the number of a colliding pair, or `UNSURE`."""
+    """Return `FREE` if the edge from a to b is proven free, the number of a pair that collides, or else `UNSURE`."""
     curve, convex = test.curve, test.task.layout.pairs.shape[0]
     _set(curve[0], a)
     _set(curve[1], b)
@@ -139,11 +142,11 @@ def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
 
 @kernel
 def _test(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
-    """Write the result of each edge from ``start`` to ``stop`` - 1 to ``edges.which``.
+    """Write the results of the edges ``start`` to ``stop`` - 1 to ``edges.which``.
 
     A result is `FREE`, the number of a colliding pair, `UNSURE` if a sample or the proof is undecided, or `REFUSED` if
     the edge is not finite or has too many samples.
-    With a proof only a few samples are tested, which find most collisions. The proof covers all other samples.
+    If ``test`` requires a proof, only a few samples are tested, which find most collisions. The proof covers the rest.
     """
     edges.which[start:stop] = FREE
     if test.sample:
@@ -173,9 +176,9 @@ def _nearest(space: Space, search: Search, tree: int, q: Array) -> tuple[int, fl
 
 @kernel
 def _add(test: EdgeTest, space: Space, search: Search, tree: int, near: int, to: Array, t: float) -> int:
-    """Add the node at parameter t of the line from node ``near`` to the configuration ``to``.
+    """Add to a tree the point at parameter t of the line from its node ``near`` to the configuration ``to``.
 
-    Return the index of the new node, or -1 if the edge collides.
+    Return the index of the new node in the tree, or -1 if the edge from ``near`` to it is not free.
     """
     n, change = search.counts[tree], 1.0 + _CHANGE
     node, domain = search.nodes[tree, n], search.domains[tree, near]
@@ -192,9 +195,9 @@ def _add(test: EdgeTest, space: Space, search: Search, tree: int, near: int, to:
 
 @kernel
 def _connect(test: EdgeTest, space: Space, search: Search, tree: int, node: Array) -> int:
-    """Extend a tree by edges of equal length to the configuration ``node``, a node of the other tree.
+    """Extend a tree by edges of equal length from its nearest node to ``node``, a configuration of the other tree.
 
-    Return the index of the last new node, or -1 if an edge collides.
+    Return the index of the last new node, or -1 if an edge is not free.
     """
     near, distance = _nearest(space, search, tree, node)
     parts = max(min(ceil(distance / space.range), _PARTS), 1)
@@ -260,7 +263,7 @@ def _copy(points: Array, start: int, stop: int, out: Array, at: int) -> int:
 
 @kernel
 def _replace(route: Route, count: int, i: int, j: int, new: int) -> int:
-    """Replace the points between point i and point j by the first ``new`` rows of ``route.spare``.
+    """Replace the points of a path between point i and point j by the first ``new`` rows of ``route.spare``.
 
     ``count`` is the number of points. Return the new number of points.
     """
@@ -276,7 +279,7 @@ def _replace(route: Route, count: int, i: int, j: int, new: int) -> int:
 
 @kernel
 def _place_on(space: Space, points: Array, count: int, length: float, out: Array) -> int:
-    """Write to ``out`` the point of a path at an arc length from its start, and return the index of its edge."""
+    """Write to ``out`` the point of a path at the arc length ``length``, and return the index of the point's edge."""
     for i in range(count - 1):
         step = _distance(space, points[i], points[i + 1])
         if length <= step or i == count - 2:
@@ -360,5 +363,5 @@ def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float)
 
 @entry
 def test_edges(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
-    """Write the results of the edges ``start`` to ``stop`` - 1 to ``edges.which``, see `_test`."""
+    """Write `FREE`, a colliding pair, `UNSURE` or `REFUSED` for edges ``start`` to ``stop`` - 1 to ``edges.which``."""
     _test(test, edges, start, stop)

@@ -151,7 +151,7 @@ def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
 
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, sequence: int) -> Ints | None:
-    """Return for n edges, as rows of (3, n): the number of steps, the sample that collides, and the colliding pair.
+    """Return for n edges, as rows of (3, n): the numbers of steps, the samples that collide, and `Edges.which`.
 
     Return None if `walk_edges` must be called instead.
     """
@@ -169,7 +169,7 @@ def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, sequen
 
 
 def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int, sequence: int) -> None:
-    """Write the first hits of edges ``start`` to ``stop`` - 1 to ``edges``, see `first_hits_of_many`."""
+    """Write to ``edges`` the sample and the pair of a hit on each of the edges ``start`` to ``stop`` - 1, if any."""
     if len(cell.body_pairs):
         first_hits_of_cell(lanes_of(cell, memory), bodies_of(cell, memory), edges, start, stop, sequence)
     else:
@@ -190,7 +190,7 @@ def bodies_of(cell: Cell, memory: Memory) -> Bodies:
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return the argument ``task`` of `first_hits_of_many` for a cell.
+    """Return a cell with scratch memory for tests in lanes: the argument ``task`` of `first_hits_of_many`.
 
     If ``memory`` is the memory of the cell, the caller holds its lock, and the result is cached.
     """
@@ -211,7 +211,7 @@ def lanes_of(cell: Cell, memory: Memory) -> Task:
 def walk_edges(
     cell: Cell, first: Array, second: Array, spacing: Array, begin: Ints, workers: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return each edge's number of steps, first colliding sample and colliding pair, see `first_hits_of_many`."""
+    """Return for each edge its steps, its first sample from ``begin`` on that is not free, and its `Edges.which`."""
     hits = np.empty((3, len(first)), dtype=np.int64)
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
@@ -249,7 +249,7 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
 
 
 def close(out: Array, which: Ints, most: Array) -> Bools:
-    """Return for each pair in the output of `every` whether it is not proven farther apart than ``most`` (pairs,)."""
+    """Return for each entry of ``out`` and ``which`` from `every` whether the pair may be within ``most`` (pairs,)."""
     near: Bools = (which != FAR) & ~(out[..., 1] > most)
     return near
 
@@ -273,11 +273,11 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return the row of `solve` and the nearest sub-pair of each convex pair, and how many pairs are near.
+    """Return a row of `solve` and the nearest sub-pair, for each configuration and convex pair, and a count.
 
     A pair of hulls around several shapes has sub-pairs, which are pairs of these shapes. The sub-pair is -1 for a pair
     without sub-pairs. A pair is near unless it is proven farther apart than its limit in ``most`` (pairs,). If it is
-    not near, its sub-pair is `FAR` and its row is undefined. The last result counts the near pairs of all
+    not near, its sub-pair is `FAR` and its row is undefined. The count is the sum of the numbers of near pairs over all
     configurations.
     """
     shape = len(rows), len(cell.layout.pairs)
@@ -314,7 +314,10 @@ def nearest(
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Return the row of `solve` and the number of the nearest pair, or None if `nearest` must be called."""
+    """Return the row of `solve` and the number of the nearest pair at q, or None if `nearest` must be called.
+
+    The number is -1 if no pair is within ``most``.
+    """
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
@@ -334,7 +337,7 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
 
 
 def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne | None:
-    """Return the pairs within a distance at one configuration, or None if `results.near` must be called."""
+    """Return the pairs closer than ``within`` at q and their distances, or None if `results.near` must be called."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(within) is not float or within != within:
         return None
@@ -430,7 +433,7 @@ def gradients(
 def _gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, links: Ints, every: bool = False
 ) -> tuple[Array, Array]:
-    """Return the result of `gradients`. ``links`` (m, 2) contains the links of both points, negative for the world."""
+    """Return gradients and Jacobians as `gradients`. ``links`` (m, 2): links of both points, negative for the world."""
     robot = cell.robot
     total, moved = np.empty((len(of), robot.dof)), np.empty((len(of) if every else 1, 2, 3, robot.dof))
     distance_gradients(
@@ -441,10 +444,10 @@ def _gradients(
 
 
 def gpu_hits(cell: Cell, rows: Array) -> Ints:
-    """Return the result of `hit_of_one` for each configuration, computed by the graphics card.
+    """Return for each configuration `FREE`, `UNSURE`, `REFUSED`, or a convex pair that is closer than its margin.
 
-    Each configuration has a thread. The result is `UNSURE` if an angle is beyond `LARGE_ANGLE`, since these angles need
-    the sine of the system's library.
+    The graphics card computes it, with a thread for each configuration. The result is `UNSURE` if an angle is beyond
+    `LARGE_ANGLE`, since these angles need the sine of the system's library.
     """
     from gjk3d._kernels.gpu import Output, PerThread, Rows, run  # numba-cuda is imported only for this
 

@@ -60,7 +60,10 @@ _LESS = 1.0 - 2.0**-40  #: factor of the half widths, which covers the rounding 
 
 
 def free_region(cell: Cell, rows: Array, weights: Row | None, margin: float) -> Array:
-    """Return the half widths of free boxes around configurations, (n, dof), or 0 if a configuration is not free."""
+    """Return the half widths (n, dof) of a free box around each configuration, all 0 if the configuration is not free.
+
+    ``weights`` are the desired proportions of the half widths. ``margin`` is added to the margin of each pair.
+    """
     dof = cell.robot.dof
     relative = np.ones(dof) if weights is None else np.array(weights, dtype=np.float64)
     if relative.shape != (dof,) or not ((relative > 0.0) & np.isfinite(relative)).all():
@@ -89,7 +92,10 @@ def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:
 
 
 def _room(cell: Cell, q: Array, margin: float) -> Array:
-    """Return a lower bound of the distance minus the margin of each pair at q, (pairs,)."""
+    """Return by how much each pair's distance at q exceeds its margin, (pairs,), as lower bounds.
+
+    ``margin`` is added to the margin of each pair.
+    """
     row, convex = np.ascontiguousarray(q[None]), len(cell.layout.pairs)
     out, which, _ = queries.every(cell, row, np.full(convex, _FAR))
     lower = np.concatenate([np.where(which[0] == FAR, _FAR, out[0, :, 1]), general_pairs.bounds(cell, row)[0][0]])
@@ -104,7 +110,7 @@ def _around(q: Array) -> Array:
 
 
 def _motions(cell: Cell, q: Array) -> Array:
-    """Return upper bounds of the relative motion of each pair per unit change of each joint value, (pairs, dof)."""
+    """Return upper bounds of the relative motion of each pair's shapes per unit of each joint value, (pairs, dof)."""
     arms, chain = motion_bounds(cell, _around(q)).arms, cell.robot._chain
     motion, joints = np.zeros((len(cell.slots), len(q))), np.zeros((6, len(chain.parent)))
     for j in range(len(q)):
@@ -134,7 +140,7 @@ class Roadmap:
     edges : (m, 2) int
         Indices of the nodes of each edge.
     free : (m,) bool
-        Whether an edge was free at its samples at the last update.
+        Whether each edge was free at the last update, tested at configurations along the edge.
 
     Parameters
     ----------
@@ -186,7 +192,10 @@ class Roadmap:
         self.update()
 
     def _neighbours(self) -> Ints:
-        """Return edges (m, 2) from each node to its k nearest nodes, with k of PRM* (Karaman and Frazzoli 2011)."""
+        """Return the edges (m, 2) between each node and its k nearest nodes, once each, with k of PRM*.
+
+        PRM* is described in Karaman and Frazzoli (2011).
+        """
         places = _places(self._joints, self.nodes)
         near = cKDTree(places, boxsize=_periods(self._joints)).query(places, _most(self._joints, len(places)) + 1)[1]
         ends = np.stack([np.broadcast_to(np.arange(len(near))[:, None], near.shape), near], axis=-1).reshape(-1, 2)
@@ -274,7 +283,7 @@ class Roadmap:
         return plan(self._cell, start, goals, request, self._path)
 
     def _path(self, planner: Planner, start: Array, goals: Array) -> tuple[Array, int] | None:
-        """Return the shortest path in the graph from the start to a goal, and the goal's index, or None."""
+        """Return the shortest path in the graph from start to any goal, and this goal's index, or None without one."""
         nodes, robot, joints = len(self.nodes), planner.cell.robot, self._joints
         others = np.delete(np.arange(robot.dof), joints.columns)
         if (start[others] != self.nodes[0, others]).any():
@@ -312,7 +321,7 @@ class Roadmap:
 
 
 def _most(joints: JointSpace, nodes: int) -> int:
-    """Return the number of neighbours of a node, as in PRM*. The paths of PRM* converge to the shortest path."""
+    """Return the number of neighbours of each of ``nodes`` nodes in PRM*, whose paths converge to the shortest path."""
     return min(ceil(e * (1.0 + 1.0 / len(joints.columns)) * log(nodes)), nodes - 1)
 
 
@@ -328,7 +337,7 @@ def _periods(joints: JointSpace) -> Array:
 
 
 def _places(joints: JointSpace, rows: Array) -> Array:
-    """Return the joint values that move, (n, moved). Values that wrap are reduced to [0, 2 pi)."""
+    """Return the values of the moving joints, (n, moved), of configurations. Values that wrap are in [0, 2 pi)."""
     places = rows[:, joints.columns]
     places[:, joints.wraps] %= 2.0 * pi
     places[:, joints.wraps] *= 1.0 - np.finfo(float).eps  # the remainder of a tiny negative number is 2 pi
@@ -338,7 +347,8 @@ def _places(joints: JointSpace, rows: Array) -> Array:
 def _ends(joints: JointSpace, rows: Array, edges: Ints) -> tuple[Array, Array]:
     """Return the first and second configurations of edges, (m, dof) each.
 
-    From the first to the second, a joint that wraps turns the shorter way, so its second value may be out of bounds.
+    From the first to the second, a joint that wraps turns the shorter way. So its value in the second configuration
+    may be out of bounds.
     """
     first, second = rows[edges[:, 0]], rows[edges[:, 1]]
     turning = joints.columns[joints.wraps]

@@ -85,7 +85,7 @@ class Lanes(NamedTuple):
     poses: Array1  #: twelve rows for each link: the first three rows of its (4, 4) transform
     reach: Array1  #: (links,), a bound of the distance of each link's origin from the world's origin in all lanes
     spots: Array2
-    centers: Floats32_3  #: (slots, 6, 8), the middles in the world in single precision, for tests of eight lanes
+    centers: Floats32_3  #: (slots, 6, 8), the middles in the world in single precision, each coordinate in two rows
 
 
 # link poses -----------------------------------------------------------------------------------------------------------
@@ -125,8 +125,8 @@ def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
 def _rotate(pose: Array, turns: Array, a: int, b: int, sign: float, count: int) -> None:
     """Rotate the pose of a link in all lanes about a coordinate axis of the link.
 
-    The rotation combines the columns a and b of the pose. ``turns`` contains its sines and cosines, and ``sign`` is 1
-    or -1, the direction of the joint along the coordinate axis.
+    The rotation combines the columns a and b of the pose. Rows 1 and 2 of ``turns`` are the sines and cosines of its
+    angles. ``sign`` is 1 if the axis of the joint points along the coordinate axis, and -1 if it points the other way.
     """
     for i in range(3):
         u, v = (4 * i + a) * LANES, (4 * i + b) * LANES
@@ -169,7 +169,7 @@ def _moved_alone(
 
 @kernel
 def _along_axis(axis: Array) -> int:
-    """Return the index of the coordinate axis that is parallel to a unit vector, or -1."""
+    """Return the index of the coordinate axis that is parallel to a unit vector, or -1 if none is."""
     for i in range(3):
         if abs(axis[i]) == 1.0 and axis[(i + 1) % 3] == 0.0 and axis[(i + 2) % 3] == 0.0:
             return i
@@ -201,9 +201,9 @@ def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
 
 @kernel
 def link_lanes(chain: Chain, lanes: Lanes, matrix: Array, m: Array, q: Array, count: int) -> None:
-    """Write the poses of all links in ``count`` lanes to ``lanes``, and bounds of their distances from the origin.
+    """Write the poses of all links in ``count`` lanes, and bounds of their distances from the world's origin.
 
-    ``matrix`` and ``m`` (4, 4) and ``q`` (dof,) are scratch memory.
+    Both are written to ``lanes``. ``matrix`` and ``m`` (4, 4) and ``q`` (dof,) are scratch memory.
     """
     poses, reach = lanes.poses, lanes.reach
     for i in range(chain.parent.shape[0]):
@@ -270,7 +270,7 @@ def spot(layout: Layout, k: int, out: Array) -> None:
 
 @inlined
 def _place_moving(s: Array, pose: Array, count: int) -> None:
-    """Write the world coordinates of a capsule to ``s``, its row of `Lanes.spots`. ``pose`` is the pose of its link."""
+    """Write the world coordinates of a capsule in each lane to its row s of `Lanes.spots`, from its link's ``pose``."""
     point, a, b, c, u, v, w = s[_PLACES:], s[0], s[1], s[2], s[3], s[4], s[5]
     for i in range(3):
         r, p = 4 * LANES * i, LANES * i
@@ -304,7 +304,7 @@ def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
 
 @kernel
 def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the result of `near_lanes` for a slot b that is a half-space or a plane."""
+    """Return the bits of `near_lanes`, 0 for proven farther apart, if slot b is a half-space or a plane."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, near = s[_PLACES:], plain(0)
     x, y, z, offset, two_sided = t[0], t[1], t[2], t[3], t[4] > 1.0
@@ -322,7 +322,7 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def _near_in_single(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the bits of `near_balls`, in single precision. This takes a third of the time, but may set more bits."""
+    """Return the bits of `near_balls` (0 for proven apart), in single precision: a third of the time, more bits set."""
     # The radii include the rounding of the middles. The factor covers the rounding of the squared distance.
     wide = max((lanes.spots[a, 10] + lanes.spots[b, 10] + margin) * (1.0 + 16.0 * _SINGLE), _LEAST_SINGLE)
     apart = vectors.balls_apart(lanes.centers, a, b, plain(0), wide * wide)
@@ -333,7 +333,7 @@ def _near_in_single(lanes: Lanes, a: int, b: int, margin: float, count: int) -> 
 
 @inlined
 def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the bits of `near_lanes` from the bounding balls alone. This test may set more bits."""
+    """Return one bit for each lane: 0 if the bounding balls of a and b prove them farther apart than a margin."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
     if _near_in_single(lanes, a, b, margin, count) == 0:
@@ -348,7 +348,7 @@ def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def _near_capsules(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the bits of `near_lanes` from the bounding capsules alone."""
+    """Return one bit for each lane: 0 if the bounding capsules of a and b prove them farther apart than a margin."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
     wide = max(s[7] + t[7] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
@@ -418,15 +418,15 @@ class Samples(NamedTuple):
 class LaneScratch(NamedTuple):
     """Scratch memory of `first_hits_of_many`, for all lanes and for tests of single lanes. `lane_scratch` makes it."""
 
-    numbers: Array1
+    numbers: Array1  #: the first four arrays of `Lanes`
     spots: Array2
     centers: Floats32_3
-    links: Array4
+    links: Array4  #: this field and the next three: the arrays of `Frames` for each lane
     rows: Array3
     balls: Array3
     stamp: Ints2
     used: Ints1  #: (slots,), 1 for a slot that moves and is in a pair, else 0
-    ints: Ints1
+    ints: Ints1  #: (_NUMBERS,), the integers of `Samples`, then the last stamp
 
 
 class Task(NamedTuple):
@@ -513,7 +513,7 @@ def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
 
 @kernel
 def _next_edge(samples: Samples) -> None:
-    """Store the index of the next sample of the present edge, and advance to the next edge that has no hit so far."""
+    """Store the next sample of the present edge in `Edges.at`, and advance to the next edge without a hit so far."""
     next, edges, e = samples.next, samples.edges, samples.next[_EDGE]
     if e >= next[_START] and edges.which[e] == FREE:
         edges.at[e] = next[_SAMPLE]
@@ -572,7 +572,7 @@ def _next_sample(samples: Samples) -> None:
 
 @kernel
 def _fill(samples: Samples, lanes: Lanes, q: Array) -> int:
-    """Fill lanes with the configurations of the next samples, and return the number of filled lanes."""
+    """Write the configurations of the next samples to ``lanes.q``, and return their number. q is scratch memory."""
     next, edges, n = samples.next, samples.edges, plain(0)
     while n < LANES:
         e, s = next[_EDGE], next[_SAMPLE]
@@ -645,9 +645,9 @@ def not_free(
 ) -> int:
     """Return ``near``, a bit for each lane, with 0 for lanes in which a pair is proven farther apart than ``margin``.
 
-    The pair is row n of ``bodies``: a body and another slot. Only a body that is fixed to the world is tested. A ball
-    of free space around the slot in one lane often contains the slot in the neighbouring lanes, so a few ``tries``
-    prove most lanes. ``count`` is the number of lanes in use.
+    The pair is row n of ``bodies``: a body and a second slot. If the body is not fixed to the world, ``near`` is
+    unchanged. A ball of free space around the second slot in one lane often contains this slot in neighbouring lanes,
+    so a few ``tries`` prove most lanes. ``count`` is the number of lanes in use.
     """
     host, guest = bodies.pairs[n, 0], bodies.pairs[n, 1]
     if layout.link[host] >= 0:
@@ -698,9 +698,9 @@ def _mostly_one_edge(samples: Samples, n: int) -> bool:
 
 @inlined
 def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: int) -> int:
-    """Write the hit of pair p in lane k to the edge of this lane, and return the bits of the lanes that stay active.
+    """Write the hit of pair p in lane k to the edge of this lane, and return the lanes that are still to be tested.
 
-    ``verdict`` is 1 if the pair collides, or 2 if it is undecided.
+    ``alive`` and the result have a bit for each of n lanes. ``verdict`` is 1 if the pair collides, 2 if undecided.
     """
     e = samples.edge[k]
     samples.edges.at[e], samples.edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
@@ -710,7 +710,7 @@ def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: in
 
 @inlined
 def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tuple[Lanes, Samples]:
-    """Return the lanes, and the samples of the edges ``start`` to ``stop`` - 1, before the first sample.
+    """Return empty lanes, and the start of an iteration over the samples of the edges ``start`` to ``stop`` - 1.
 
     The number of steps of each edge is written to ``edges.steps``. For an invalid edge `REFUSED` is written to
     ``edges.which``.
@@ -732,9 +732,9 @@ def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tu
 
 @kernel
 def _place_next(task: Task, lanes: Lanes, samples: Samples) -> tuple[int, int]:
-    """Fill the lanes with the next samples, and place all slots.
+    """Fill the lanes with the next samples, and write the poses of their links and slots to ``lanes``.
 
-    Return the number of samples, and this number rounded up to a multiple of the vector width.
+    Return the number of samples, 0 at the end, and this number rounded up to a multiple of the vector width.
     """
     layout, used = task.layout, task.scratch.used
     n = _fill(samples, lanes, task.q)
@@ -769,7 +769,7 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, sequence
 
 @kernel
 def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
-    """Write the result of `first_hits_of_many` for a cell that may have bodies, such as meshes."""
+    """Write the hits of edges to ``edges`` as `first_hits_of_many` does, also hits of bodies, such as meshes."""
     # among bodies each edge is tested separately, since its samples often share the free space around a ball
     together = plain(1) if bodies.order.shape[0] > 0 and sequence != IN_ORDER else max(stop - start, 1)
     for first in range(start, stop, together):
@@ -784,7 +784,7 @@ def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, s
 
 @entry
 def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
-    """Write the result of `first_hits_of_many` for a cell with bodies.
+    """Write the hits of edges to ``edges`` as `first_hits_of_many` does, also hits of bodies.
 
     Bodies are shapes with bounding volume trees, such as meshes. This is a separate entry, so that numba compiles the
     kernels of trees only for cells with bodies.
@@ -794,7 +794,7 @@ def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, sto
 
 @inlined
 def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int) -> int:
-    """Test the convex pairs in n lanes, write the hits, and return the bits of the lanes without a hit."""
+    """Write the hits of convex pairs in n lanes to their edges, and return the bits of the lanes still to be tested."""
     layout, scratch, order, margins = task.layout, task.scratch, task.order, task.margins
     alive, now = (1 << n) - 1, scratch.ints[_NUMBERS - 1]
     # The outer loop runs over pairs: after a collision in a lane, the later pairs are not tested in this lane.
@@ -822,7 +822,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int)
 
 @kernel
 def _body_hits(task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int) -> None:
-    """Write the hits of the pairs with bodies in the lanes ``alive``. `_convex_hits` has tested all other pairs."""
+    """Write the hits of pairs with bodies to the edges of the lanes whose bits are 1 in ``alive``."""
     layout, scratch = task.layout, task.scratch
     now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)
     for r in range(bodies.order.shape[0]):

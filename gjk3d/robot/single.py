@@ -40,6 +40,7 @@ _FARTHEST = 1e50  #: greatest limit of a search that the kernel accepts
 def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
     """Return the record for `Checker.free`, or None if the Python method must compute the result.
 
+    The record is the first item of the tuple. The other items keep the objects alive to which the record refers.
     `gjk3d.robot.queries.quick` must have been called for the cell.
     """
     if cell.cache.free is None or cell.walked < len(cell.slots):
@@ -60,6 +61,7 @@ def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
 def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
     """Return the record for `Checker.distances`, or None if the Python method must compute the result.
 
+    The record is the first item of the tuple. The other items keep the objects alive to which the record refers.
     `gjk3d.robot.queries.near_of_one` must have been called for the cell.
     """
     if cell.cache.near is None or len(cell.slots) > len(cell.layout.pairs):
@@ -95,7 +97,7 @@ def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
 
 @inlined
 def released(quick: int, answer: int) -> int:
-    """Release the lock of a record, and return ``answer``, or -1 for an error. ``quick`` is the record's address."""
+    """Release the lock of a record; return ``answer``, or -1 if this fails. ``quick`` is the record's address."""
     result = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
     if result == 0:
         return -1
@@ -168,7 +170,7 @@ def distances_at(quick: int, numbers: int, within: int) -> int:
 
 @builtin
 def checker_distances(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the address of the result of `Checker.distances`. CPython calls this function by its vectorcall protocol.
+    """Return the address of the result of `Checker.distances`, or 0 for an exception. CPython calls it by vectorcall.
 
     All arguments are addresses, except ``nargs``, which is the number of positional arguments. ``words`` points to the
     builtin's constants, and ``args`` to the array of arguments. ``names`` points to the tuple of keywords, and is 0
@@ -195,7 +197,7 @@ def checker_distances(words: int, checker: int, args: int, nargs: int, names: in
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the address of the result of `Checker.free`. CPython calls this function by its vectorcall protocol.
+    """Return the address of the result of `Checker.free`, or 0 for an exception. CPython calls it by vectorcall.
 
     All arguments are addresses, except ``nargs``, which is the number of positional arguments. ``words`` points to the
     builtin's constants, and ``args`` to the array of arguments. ``names`` points to the tuple of keywords, and is 0

@@ -61,7 +61,7 @@ def clocked(
     base: Base, objects: Mapping[str, CollisionObject], margin: float, rules: Iterable[Rule], moving: Moving,
     times: tuple[float, float],
 ) -> tuple[Cell, float]:  # fmt: skip
-    """Return the cell of a robot with moving obstacles, and the greatest speed or angular speed of an obstacle.
+    """Return the cell of a robot with moving obstacles, and the greatest of all their speeds and angular speeds.
 
     A cell is a robot with its obstacles. ``times`` is the start and the end of the motion. A configuration of the cell
     consists of the joint values and the time since the start.
@@ -333,9 +333,9 @@ class _Route(NamedTuple):
     times: Array
 
     def during(self, begin: float, end: float) -> Any:
-        """Return the motion of the route from ``begin`` to ``end``, and its times, as in `Moving`.
+        """Return the motion of the obstacle at the times ``begin`` to ``end``, and its times, as in `Moving`.
 
-        No time of the route is between ``begin`` and ``end``.
+        It is the motion between two poses of the route. So no time of the route may be between ``begin`` and ``end``.
         """
         k = int(np.searchsorted(self.times, begin, side="right")) - 1
         if k < 0 or k == len(self.times) - 1:  # the obstacle rests before the first and after the last time
@@ -344,7 +344,7 @@ class _Route(NamedTuple):
 
 
 def _route(name: str, entry: Any) -> _Route | None:
-    """Return the route of an obstacle from ``entry``, its value in the mapping ``moving``, or None for no route."""
+    """Return the route of an obstacle from ``entry``, its value in ``moving``, or None if the entry is not a route."""
     if not isinstance(entry, tuple) or len(entry) != 2 or isinstance(entry[0], Motion):
         return None
     poses, stacked = pose_rows(entry[0], f"moving: {name!r}")
@@ -484,7 +484,7 @@ def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, 
 
 
 def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
-    """Return the smaller of ``best`` and the least distance at the configurations ``rows`` (n, dof).
+    """Return ``best``, or the least distance at the configurations ``rows`` (n, dof) if it is smaller.
 
     ``times`` (n,) are the times of the configurations.
     """
@@ -512,7 +512,7 @@ def _zoomed(stretch: Stretch, best: _Nearest, gap: float) -> _Nearest:
 def _bracketed(stretch: Stretch, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
     """Return the least distance found on a stretch, and a proven lower bound of the distance on the whole stretch.
 
-    The bound is at most ``tolerance`` below the least distance, unless that proof fails. Then the bound is lower.
+    The bound is at most ``tolerance`` below the least distance. It is lower if a bound so close cannot be proven.
     """
     curves = stretch.parts.curves
     proven = np.full(len(curves.controls), -inf)  # proven lower bound of each curve

@@ -281,10 +281,10 @@ def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
 
 
 def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Array]:
-    """Return the control points of a trajectory for other knots and a degree, and bounds of the errors of the points.
+    """Return the control points of a trajectory for the given knots and degree, and bounds of their errors.
 
-    ``knots`` contains all knots of the trajectory in its range. The trajectory is constant before its start and after
-    its end.
+    ``degree`` is not below that of the trajectory. ``knots`` contains all knots of the trajectory in its range. The
+    trajectory is constant before its start and after its end.
     """
     own, least = trajectory.times, trajectory._controls.shape[1] - 1
     k = np.clip(np.searchsorted(own, knots[:-1], side="right") - 1, 0, len(own) - 2)
@@ -376,7 +376,7 @@ def angle_columns(robot: Robot) -> Ints:
 
 
 def _blossom(controls: Array, at: list[Array]) -> Array:
-    """Return the blossoms (Farin 2002) of curves (n, degree + 1, dof), as (n, dof).
+    """Return the values of the blossoms, or polar forms (Farin 2002), of curves (n, degree + 1, dof), as (n, dof).
 
     A blossom of degree d has d arguments, and ``at`` contains them as d arrays (n,).
     """
@@ -401,7 +401,7 @@ def _straight(path: Rows, times: VectorLike) -> tuple[Array, Array, Array]:
 
 
 def _spline(spline: Any) -> tuple[Array, Array, Array]:
-    """Return knots, control points and their errors for a spline of scipy."""
+    """Return the knots and control points of a spline of scipy, and bounds of the errors of the control points."""
     from scipy.interpolate import BPoly, BSpline, PPoly
 
     if not isinstance(spline, (BPoly, BSpline, PPoly)):

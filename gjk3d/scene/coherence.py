@@ -84,7 +84,7 @@ _WIDTH = 16.0  #: greatest width of the bounds of a depth that the cache proves;
 
 @kernel
 def store_faces(c: Cores, workspace: Workspace, cache: Array, k: int) -> None:
-    """Store the nearest faces of the last polytope of EPA in row k of ``cache``, or none if there is no polytope."""
+    """Store the faces of EPA's last polytope that are nearest to the origin in row k of ``cache``; none without one."""
     p = polytope_in(workspace)
     faces, count, other_faces = p.mark[capacity(workspace)], 0, inf
     for f in range(faces):
@@ -143,7 +143,10 @@ def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3
 
 @kernel
 def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
-    """Return a proven lower bound of the depth, or 0, and the normal of the nearest face in row k of ``cache``."""
+    """Return a lower bound of the depth, and the normal of the nearest face in row k of ``cache``.
+
+    The bound is 0 if the cached faces do not prove an overlap. The normal is then undefined.
+    """
     moved = most_moved(c, cache, k)
     least, n = inf, (0.0, 0.0, 0.0)
     for r in range(int(cache[k, 0])):
@@ -169,9 +172,9 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
 
 @kernel
 def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
-    """Return the distance from the origin along n to the pierced face in row k of ``cache``, or -1 without one.
+    """Return how far along n a ray from the origin pierces a face in row k of ``cache``, or -1 without such a face.
 
-    The corners of this face are written to ``s``.
+    The corners of this face, and their weights for the pierced point, are written to ``s``.
     """
     e1 = perpendicular(n)
     e2 = cross(n, e1)
@@ -201,7 +204,8 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
 def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
     """Return the depth of two cores with the code CLOSED if the nearest face in row k of ``cache`` proves the depth.
 
-    Otherwise the code of the result is OUTSIDE.
+    Otherwise the code of the result is OUTSIDE. The corners of the face that the normal pierces are written to
+    ``s``.
     """
     key, n = nearest_face(c, cache, k)
     if key > 0.0:
@@ -227,7 +231,10 @@ def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
 def solve_from_cache(
     c: Cores, max_distance: float, workspace: Workspace, cache: Array, k: int, out: Array, flags: Ints, row: int
 ) -> bool:
-    """Return whether the faces in row k of ``cache`` prove the signed distance; then write it to ``row`` of ``out``."""
+    """Return whether the faces in row k of ``cache`` prove the signed distance.
+
+    If they do, the result is written to the given ``row`` of ``out`` and ``flags``.
+    """
     if cache[k, 0] > 0.0:
         depth = verified_depth(c, cache, k, workspace.simplex)
         if depth.code == CLOSED:
@@ -287,7 +294,7 @@ def collide_again(
     pairs: PairRows, boxes: Array2, within: float, margin: float, trust: bool, start: int, stop: int,
     simplex: Array2, cache: PairCache, outcomes: Ints1,
 ) -> None:  # fmt: skip
-    """Write the outcome of a collision query with a margin for each pair from start to stop - 1.
+    """Write to ``outcomes``, for each pair from start to stop - 1, whether it collides with a margin.
 
     Pairs with boxes farther apart than ``within`` are SEPARATED. Pairs that the kernels do not solve are UNSURE. With
     ``trust``, pairs that collided in the last query are COLLIDING without a test, because the caller computes their
@@ -318,7 +325,10 @@ def solve_again(
     pairs: PairRows, which: Ints1, max_distance: float, start: int, stop: int, workspace: Workspace, cache: PairCache,
     out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Write the signed distances of the pairs ``which[start:stop]`` to the rows start to stop - 1 of the output."""
+    """Write the signed distances of the pairs ``which[start:stop]`` to ``out[start:stop]`` and ``flags[start:stop]``.
+
+    Pairs that the kernels do not solve are left out.
+    """
     axes, at, faces = cache.axes, cache.at, cache.faces
     for r in range(start, stop):
         k = which[r]
@@ -398,7 +408,10 @@ class Memory:
         self._version = objects.version
 
     def _search(self, query: SceneQuery, within: float) -> bool:
-        """Search the pairs with near boxes, and keep cached data. Return False if there are too many pairs."""
+        """Search the pairs with near boxes, and cache them; return False if there are too many.
+
+        The data of pairs that are cached already is kept.
+        """
         objects, count, blocks = query.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
         for block, _ in query.blocks(within + 2.0 * self._pad):
             blocks.append(block)
@@ -452,7 +465,7 @@ class Memory:
         return PairRows(query.store.ints, query.store.floats, self._table, query.rows)
 
     def _decide(self, some: Ints, query: SceneQuery, margin: float, outcomes: Ints) -> None:
-        """Write the outcomes of the pairs ``some``, which `collide_again` does not decide."""
+        """Write to ``outcomes`` whether the pairs with the indices ``some`` collide, by queries without the cache."""
         if len(some):
             numbers, table = self._numbers[some], self._table[some]
             outcomes[some] = query.store.collide(numbers, table, query.rows, margin, query.workers)
@@ -473,7 +486,7 @@ class Memory:
     ) -> Answers:
         """Return the signed distances of the pairs that are not proven to be farther apart than ``within``.
 
-        The pairs ``omitted`` are left out. See `SceneQuery.distances` for ``mode``.
+        The pairs with the indices ``omitted`` are left out. See `SceneQuery.distances` for ``mode``.
         """
         rows, at = self._rows(query), self.cache.at
         outcomes = self._outcomes(query, rows, within, True)
@@ -498,7 +511,10 @@ class Memory:
         return Answers(pairs, numbers, table, out, flags).within(within)
 
     def _assign_rows(self, which: Ints, outcomes: Ints) -> None:
-        """Assign rows of cached faces to the pairs ``which`` if EPA may solve them; free those of separated pairs."""
+        """Assign rows of cached faces to those of the pairs ``which`` that EPA may solve.
+
+        The rows of pairs with the outcome SEPARATED are freed first.
+        """
         _, at, faces = self.cache
         at[(at >= 0) & (outcomes == 0)] = NONE
         wanting = which[self._may_be_deep[which] & (at[which] == NONE)]

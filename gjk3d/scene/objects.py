@@ -188,7 +188,10 @@ class Objects:
                 yield name, unit
 
     def check_units(self, units: Iterable[tuple[str, str | None]]) -> None:
-        """Raise a SceneError if new objects, given by name and unit, do not have the unit of the scene."""
+        """Raise a SceneError if new objects, given by name and unit, do not have the unit of the scene.
+
+        A scene without a unit takes that of the new objects.
+        """
         new: list[tuple[str, str]] = []
         for name, unit in units:
             if not unit or unit == self.unit:
@@ -322,7 +325,7 @@ class Objects:
         return boxes
 
     def visitor(self, shape: Collider, pose: Any) -> int:
-        """Return the slot of a visitor. This is a shape at a pose that is the target of a query, but not an object."""
+        """Store a visitor, and return its slot. A visitor is a shape at a pose, target of a query, but no object."""
         cached, slot = self._visitor
         if cached is not shape:
             slot = self._place_visitor(shape, slot)
@@ -350,7 +353,7 @@ class Objects:
         return slot in self.planes or (slot == where and bool(visitor._kind & UNBOUNDED))  # type: ignore[union-attr]
 
     def joined(self, partner: Objects) -> ShapeStore:
-        """Return the packed shapes of this scene, followed by those of another scene. The last result is cached."""
+        """Return a store of the shapes of this scene, followed by those of another. The last result is cached."""
         cached = self._joined
         if cached is None or cached[0] is not self.pairs or cached[1] is not partner.pairs:
             cached = self._joined = self.pairs, partner.pairs, self.pairs.joined(partner.pairs)
@@ -432,7 +435,7 @@ def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> 
 
 
 def write_pose(pose: Any, name: str, rows: Array, slot: int) -> None:
-    """Write the pose of an object to row ``slot``. Raise a PoseError for an invalid pose; the row is then undefined."""
+    """Write an object's pose to ``rows[slot]``. Raise a PoseError for an invalid pose; the row is then undefined."""
     if pose is None:
         rows[slot] = IDENTITY
     elif not is_plain(pose) or check_row(pose, rows, slot) != 0:

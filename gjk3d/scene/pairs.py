@@ -90,7 +90,7 @@ class Hits(NamedTuple):
 
 @inlined
 def wider(within: float) -> float:
-    """Return the search distance for boxes, with a margin for the error of the narrow phase."""
+    """Return the search distance for boxes of shapes up to ``within`` apart: at least 0, and slightly enlarged."""
     return within * WIDER if within > 0.0 else 0.0
 
 
@@ -102,7 +102,7 @@ def groups_match(bits_a: Ints, i: int, bits_b: Ints, j: int) -> bool:
 
 @inlined
 def number_at(side: Side, slot: int) -> int:
-    """Return the index of the shape of the object in a slot."""
+    """Return the index in `Shapes` of the shape of the object in a slot."""
     return int(side.which[slot] + side.shift)
 
 
@@ -114,7 +114,7 @@ def core_of(shapes: Shapes, number: int) -> Core:
 
 @kernel
 def cores_of_two(shapes: Shapes, a: int, row_a: Array, b: int, row_b: Array) -> tuple[Cores, bool]:
-    """Return the cores of shapes a and b at pose rows, and whether they are swapped.
+    """Return the cores of the shapes a and b at the poses ``row_a`` and ``row_b``, and whether they are swapped.
 
     The order of the cores depends on the shapes and poses, but not on the order of the arguments.
     """
@@ -156,7 +156,10 @@ def place(shapes: Shapes, side: Side) -> None:
 
 @kernel
 def over_floor(shapes: Shapes, side: Side, floor: int, guests: Side, node: int) -> float:
-    """Return a lower bound of the distance of a node's box in ``guests`` from an unbounded object of ``side``."""
+    """Return a lower bound of the signed distance of an unbounded object from all objects in a node's box.
+
+    The unbounded object is in slot ``floor`` of ``side``. ``node`` belongs to the tree of ``guests``.
+    """
     number, row = number_at(side, floor), side.rows[floor]
     first, most = shapes.table[number, _LIMIT], -inf
     for k in range(first, first + shapes.table[number, _LIMITS]):
@@ -181,14 +184,14 @@ def cores_on_floor(shapes: Shapes, side: Side, floor: int, guests: Side, slot: i
 
 @inlined
 def first_above(guests: Side, only: int, stack: Ints) -> int:
-    """Initialise a stack with the slot ``only``, or the root if ``only`` is negative; return the stack's height."""
+    """Initialise a stack with the leaf ``only``, or the root if ``only`` is negative; return the stack's height."""
     stack[0, 0] = only if only >= 0 else guests.state[ROOT]
     return 1 if stack[0, 0] >= 0 else 0
 
 
 @inlined
 def descend(links: Ints, node: int, stack: Ints, top: int) -> tuple[int, bool]:
-    """Push the children of a node on a stack; return the stack's height, and whether the node is a leaf."""
+    """Push a node's children on a stack of height ``top``; return the new height, and whether the node is a leaf."""
     if links[node, HEIGHT] <= 0:
         return top, True
     stack[top, 0], stack[top + 1, 0] = links[node, LEFT], links[node, RIGHT]
@@ -197,7 +200,7 @@ def descend(links: Ints, node: int, stack: Ints, top: int) -> tuple[int, bool]:
 
 @kernel
 def first_nodes(a: Side, b: Side, only: int, within: float, stack: Ints) -> int:
-    """Initialise a stack with a pair of nodes: the root of A, and the root of B or the slot ``only`` of B.
+    """Initialise a stack with a pair of nodes: the root of ``a``, and the root of ``b`` or the leaf ``only`` of ``b``.
 
     Returns the height of the stack, which is 0 if the boxes of both nodes are farther apart than ``within``.
     """
@@ -213,7 +216,7 @@ SEPARATED, COLLIDING, UNSURE = range(3)
 
 @inlined
 def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, margin: float, solver: Solver) -> int:
-    """Return whether two bounded objects collide: SEPARATED, COLLIDING, or UNSURE if the kernels cannot decide it."""
+    """Return whether the bounded objects in slots i and j collide: SEPARATED, COLLIDING, or UNSURE if undecided."""
     a, b = number_at(side_a, i), number_at(side_b, j)
     if shapes.table[a, ASIDE] != 0 or shapes.table[b, ASIDE] != 0:
         return UNSURE
@@ -224,9 +227,9 @@ def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, mar
 
 @inlined
 def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away: float) -> int:
-    """Append a pair of slots; return the new number of pairs. If there are ``ranks``, the lower rank comes first.
+    """Append slots i and j to ``hits``; return count + 1, the number of pairs. With ``ranks``, the lower rank is first.
 
-    ``away`` is a lower bound of the distance of the pair.
+    ``outcome`` is COLLIDING or UNSURE. ``away`` is a lower bound of the distance of the pair.
     """
     if ranks.shape[0] > 0 and ranks[j] < ranks[i]:
         i, j = j, i
@@ -240,9 +243,10 @@ def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away:
 def on_floors(
     shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, margin: float, how: int, hits: Hits, count: int
 ) -> int:
-    """Add near pairs of an unbounded object of ``side`` and a bounded object of ``guests``; see `near_pairs`.
+    """Add pairs of an unbounded object of ``side`` and a bounded object of ``guests`` to ``hits``; see `near_pairs`.
 
-    If ``only`` is not negative, it is the only slot of ``guests`` that is searched. Returns the new number of pairs.
+    If ``only`` is not negative, it is the only slot of ``guests`` that is searched. Returns the new number of pairs, or
+    CERTAIN.
     """
     within, state, stack = wider(margin), hits.state, hits.stack
     ranks = side.ranks if side.shift == guests.shift else side.ranks[:0]
@@ -283,7 +287,7 @@ def on_floors(
 def in_trees(
     shapes: Shapes, a: Side, b: Side, only: int, keys: Ints, margin: float, how: int, solver: Solver, hits: Hits
 ) -> int:
-    """Add near pairs of bounded objects to the list, and return their number; see `near_pairs`."""
+    """Write pairs of bounded objects to ``hits``, and return their number, or CERTAIN; see `near_pairs`."""
     within_one, within, stack, state = b.shift == 0, wider(margin), hits.stack, hits.state
     ranks = a.ranks if within_one else a.ranks[:0]
     count, steps, top = 0, 0, state[_TOP]
@@ -315,7 +319,7 @@ def near_pairs(
     shapes: Shapes, a: Side, b: Side, only: int, keys: Ints1, margin: float, how: int, again: bool, solver: Solver,
     hits: Hits,
 ) -> int:  # fmt: skip
-    """Write the pairs of objects up to a margin apart, as slots, and return their number.
+    """Write the pairs of objects up to a margin apart to ``hits``, as slots, and return their number.
 
     ``a`` and ``b`` are two scenes. They are the same scene if ``b.shift`` is 0.
 
@@ -375,7 +379,7 @@ def gap(boxes: Array, i: int, boxes_b: Array, j: int) -> float:
 
 @inlined
 def take_over(swapped: bool, out: Array, flags: Ints) -> None:
-    """Copy the result in row 1 to row 0. If A and B were ``swapped``, they are exchanged first."""
+    """Copy the result in row 1 to row 0 of ``out`` and ``flags``. If A and B were ``swapped``, first swap them back."""
     if swapped:
         mirror(out, plain(1))
     for k in range(FLOATS):
@@ -386,7 +390,7 @@ def take_over(swapped: bool, out: Array, flags: Ints) -> None:
 
 @kernel
 def write_matrix(rows: Array, k: int, out: Array) -> None:
-    """Write pose row k as the sixteen numbers of a matrix to ``out``."""
+    """Write pose row k to ``out`` as a (4, 4) matrix, in sixteen numbers row by row."""
     for i in range(3):
         for j in range(3):
             out[4 * i + j] = rows[k, 3 * i + j]
@@ -409,7 +413,8 @@ def order_last(boxes: Array, boxes_b: Array, stack: Ints, low: int, high: int) -
 def improves(c: Cores, rank: int, best: int, least: float, out: Array, flags: Ints) -> int:
     """Return 1 if the result in row 1 is nearer than that in row 0, else 0, or UNKNOWN if the kernels cannot decide it.
 
-    ``rank`` is the rank of the pair in row 1, and ``best`` that of the pair in row 0. Ties go to the lower rank.
+    ``rank`` is the rank of the pair in row 1. ``best`` and ``least`` describe the pair in row 0, see `Best`. Ties go to
+    the lower rank.
     """
     if out[1, 1] > least:
         return 0
@@ -422,7 +427,10 @@ def improves(c: Cores, rank: int, best: int, least: float, out: Array, flags: In
 def nearest_on_floors(
     shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, so_far: Best, stack: Ints, answer: Answer
 ) -> Best:
-    """Return the nearest of ``so_far`` and the pairs of unbounded objects of ``side`` with objects of ``guests``."""
+    """Return the nearest of ``so_far`` and the pairs of an unbounded object of ``side`` and an object of ``guests``.
+
+    A pair that is nearer than ``so_far`` is written to ``answer``, as `nearest` does.
+    """
     best, least = so_far.best, so_far.least
     out, flags, ranks, ranks_other = answer.out, answer.flags, side.ranks, guests.ranks
     for floor in side.floors:

@@ -207,7 +207,7 @@ _FIRST_PAIR, _NO_PAIRS = np.zeros((1, 2), dtype=np.int64), np.zeros((0, 2), dtyp
 
 
 def wider(within: float) -> float:
-    """Return the search distance for boxes, with a margin for the error of the narrow phase."""
+    """Return the search distance for boxes of shapes up to ``within`` apart: at least 0, and slightly enlarged."""
     return within * WIDER if within > 0.0 else 0.0
 
 
@@ -286,8 +286,8 @@ class PairPoses:
 class SceneQuery:
     """A query of the pairs within one scene, or between two scenes ``mine`` and ``theirs``.
 
-    If ``only`` is not negative, only pairs with the object in this slot are searched. ``visits`` means that this
-    slot has a visitor, a shape at a pose that is no object of the scene. With ``ordered``, the objects of a pair are in
+    If ``only`` is not negative, only pairs with the object in this slot are searched. ``visits`` means that the
+    slot has a visitor: a shape at a pose that is no object of the scene. With ``ordered``, the objects of a pair are in
     the order of their names.
     """
 
@@ -319,9 +319,9 @@ class SceneQuery:
         return packed(self.store), a, b, only, mine.keys
 
     def _next(self, margin: float, how: int, again: bool) -> tuple[int, Hits]:
-        """Start a search, or continue it if ``again``; return the result of `near_pairs` and its list of pairs.
+        """Start a search, or continue it if ``again``; return what `near_pairs` returns, and the `Hits` with the pairs.
 
-        The list is valid until the next call.
+        The former is the number of pairs, or a negative code. The `Hits` are valid until the next call.
         """
         # the stack has three rows per level of one tree, or two rows per level of both trees
         solver, hits = search_scratch(len(self.mine.tree.links) + len(self.theirs.tree.links) + 4)
@@ -337,7 +337,7 @@ class SceneQuery:
             self.theirs.moved.clear()
 
     def _lists(self, margin: float, how: int) -> Iterator[tuple[int, Hits]]:
-        """Yield the number of pairs and the list of pairs of each call of a search."""
+        """Yield the number of pairs, and the `Hits` with the pairs, after each call of a search."""
         count, hits = self._next(margin, how, False)
         while count < CERTAIN:
             yield -2 - count, hits
@@ -345,12 +345,12 @@ class SceneQuery:
         yield count, hits
 
     def blocks(self, within: float) -> Iterator[tuple[Ints, Array]]:
-        """Yield the result of `near` in blocks."""
+        """Yield blocks of the pairs with boxes at most ``within`` apart, and lower bounds of their distances."""
         for count, hits in self._lists(within, LIST):
             yield hits.pairs[:count, :2].copy(), hits.gaps[:count].copy()
 
     def near(self, within: float) -> tuple[Ints, Array]:
-        """Return the pairs of slots with boxes at most ``within`` apart, and lower bounds of their distances."""
+        """Return the pairs (n, 2) of slots with boxes at most ``within`` apart, and lower bounds of their distances."""
         pairs, gaps = zip(*self.blocks(within), strict=True)
         return np.concatenate(pairs), np.concatenate(gaps)
 
@@ -439,7 +439,10 @@ class SceneQuery:
         return numbers, self.store.table(numbers, at)
 
     def by_kind(self, numbers: Ints) -> tuple[Ints | slice, Ints]:
-        """Return the indices of the pairs of convex shapes, and of the pairs with a non-convex body."""
+        """Return the indices of the pairs of convex shapes, and of the pairs with a non-convex body.
+
+        ``numbers`` (n, 2) are the indices of the shapes of each pair.
+        """
         if not self.store.any_mixed:
             return slice(None), _NONE
         mask = either(self.store.mixed, numbers)
@@ -450,7 +453,7 @@ class SceneQuery:
         return self.store.collide(*self.table(pairs), self.rows, margin, self.workers)
 
     def nearest(self, within: float) -> Nearest | None:
-        """Return the nearest pair up to a distance; None without such a pair, or if the kernel cannot solve it."""
+        """Return the nearest pair up to a distance; None without such a pair, or if the kernel cannot find it."""
         few = self.only >= 0 or len(self.mine.slots) <= MANY
         if self.workers != 1 or not few or not self.mine.slots or not self.theirs.slots:
             return None
@@ -504,9 +507,9 @@ class SceneQuery:
         return least_possible(self.store.shapes, numbers, self.rows, table[:, _POSES])
 
     def settled(self, answers: Answers, within: float) -> Answers:
-        """Return the results, which then do not depend on the search radius, not even in their last bits.
+        """Return the results, made independent of the search radius, even in their last bits.
 
-        For this, the distances of pairs of separated bodies with a non-convex body are computed again.
+        For this, the distances of separated pairs with a non-convex body are computed again.
         """
         mixed = self.by_kind(answers.numbers)[1]
         again = mixed[answers.out[mixed, 1] > 0.0]
@@ -604,7 +607,8 @@ def _nearest_of(
 
     ``best`` are solved pairs, and ``bounds`` are lower bounds of the distances of ``pairs``. Pairs are solved in
     blocks, in the order of their bounds. The first block has ``size`` pairs, and each block has twice as many as the
-    one before. With a ``size`` of 1 every block has one pair. No pair beyond the distance ``worst`` is solved.
+    one before. With a ``size`` of 1 every block has one pair. No pair beyond the distance ``worst`` is solved. If
+    ``count`` is None, or there are fewer pairs, ``worst`` is returned in place of the greatest distance.
     """
     order = bounds.argsort(kind="stable")
     while len(order):
@@ -618,7 +622,10 @@ def _nearest_of(
 def _nearest_mixed(
     pairs: Ints, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
-    """Return the result of `_nearest_of` for pairs with non-convex bodies, one by one since their depths take long."""
+    """Return the ``count`` nearest pairs of ``best`` and ``pairs`` together, and the greatest of their distances.
+
+    All ``pairs`` have non-convex bodies. They are solved one by one, since their depths take long. See `_nearest_of`.
+    """
     if not len(pairs):
         return best, worst
     return _nearest_of(pairs, query.least_possible(pairs), 1, query, count, best, worst)

@@ -42,7 +42,7 @@ class Faces(NamedTuple):
     #: for each shape its first row of ``planes`` and their number, or its row of ``trees`` and `TREE`. The first is
     #: `LEFT_OPEN` for a shape that the kernels do not support, and `LACKS` for a shape that is not added yet.
     spans: Ints2
-    trees: Ints2  #: for each mesh, 1 if it is closed and the heads of both trees of `ray_trees_of`
+    trees: Ints2  #: for each mesh, 1 if it is closed or else 0, then the heads of both trees of `ray_trees_of`
 
 
 class Rays(NamedTuple):
@@ -74,7 +74,10 @@ def nearer_hit(
     shapes: Shapes, side: Side, faces: Faces, slot: int, starts: Array, directions: Array, k: int,
     far: float, first: First, wide: WideStack,
 ) -> First:  # fmt: skip
-    """Return the nearer of ``first`` and the hit of ray k with the object in a slot. Ties go to the first name."""
+    """Return the nearer of ``first`` and the hit of ray k with the object in a slot. Ties go to the first name.
+
+    The code is LEFT_OPEN or LACKS if the hit cannot be computed, see `first_of`.
+    """
     number = number_at(side, slot)
     begin, count = faces.spans[number, 0], faces.spans[number, 1]
     if begin < 0:
@@ -96,7 +99,7 @@ def nearer_hit(
 
 @inlined
 def order_children(boxes: Array, left: int, right: int, starts: Array, directions: Array, k: int) -> tuple[int, int]:
-    """Return the nodes ``left`` and ``right``. The first is that with the centre of its box farther along ray k."""
+    """Return the nodes ``left`` and ``right`` in order: the node with its box's centre farther along ray k is first."""
     further = 0.0
     for c in range(3):
         further += directions[k, c] * (boxes[left, c] + boxes[left, 3 + c] - boxes[right, c] - boxes[right, 3 + c])
@@ -143,9 +146,9 @@ def first_of_one(
     shapes: Shapes, side: Side, faces: Faces, origin: Vec3, direction: Vec3, most: float, stack: Ints2,
     wide: WideStack, out: Array2,
 ) -> int:  # fmt: skip
-    """Write the result of one ray to row 0, and the slot of its hit to row SLOT; return the code, see `first_of`.
+    """Write the result of one ray to ``out[0]``, and ``slot`` of `First` to ``out[SLOT, 0]``; return the code.
 
-    The code is NO_RAY if the origin or the direction is invalid.
+    The code is that of `first_of`, or NO_RAY if the origin or the direction is invalid.
     """
     place(shapes, side)
     if not is_ray(origin, direction):
@@ -166,7 +169,7 @@ def first_of_many(
     shapes: Shapes, side: Side, faces: Faces, rays: Rays, most: float, stack: Ints2,
     wide: WideStack, begin: int, stop: int, hits: Hits,
 ) -> int:  # fmt: skip
-    """Write the results of the rays begin to stop - 1; return ``stop``, or the first ray whose code is LACKS."""
+    """Write the results of the rays begin to stop - 1 to ``hits``; return ``stop`` or the first ray with code LACKS."""
     starts, directions, codes, slots = rays.starts, rays.directions, hits.codes, hits.slots
     for k in range(begin, stop):
         first = first_of(shapes, side, faces, starts, directions, k, most, stack, wide)

@@ -64,9 +64,9 @@ class Scene:
 
     A query covers all pairs of objects of the scene, or the pairs that its argument ``other`` selects:
 
-    - a shape at ``pose``: each object of the scene with this shape.
-    - another scene: each object of this scene with each object of the other scene.
-    - the name of an object: this object with each other object.
+    - a shape at ``pose``: each object of the scene and this shape.
+    - another scene: each object of this scene and each object of the other scene.
+    - the name of an object: this object and each other object.
 
     Results are sorted by the names of the pairs. Only `closest` returns the nearest pair first. The order in which
     objects were added changes neither the order of the pairs nor any bit of a result.
@@ -593,7 +593,7 @@ class Scene:
         return SceneQuery(objects, target._objects, -1, False, ordered, workers)
 
     def _remembered(self, query: SceneQuery, within: float) -> Memory | None:
-        """Return the cache, updated to contain all pairs up to a distance, or None if the query cannot use it."""
+        """Return the cache, updated to contain all pairs up to a distance, or None if the query does not use it."""
         memory = self._memory
         if memory is None or query.only >= 0 or query.theirs is not query.mine:
             return None

@@ -131,7 +131,7 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
     """Return the symmetry (NONE, REVOLVED or BALL) of the hull of some terms, and the direction of its axis.
 
     A term is a sum of parts. A single term has a symmetry if all its parts are solids of revolution about parallel
-    lines. The hull of several terms has the symmetry NONE.
+    lines. The hull of several terms has the symmetry NONE. The direction is 0 unless the symmetry is REVOLVED.
     """
     kind, axis = BALL, np.zeros(3)
     if len(terms) > 1:
@@ -148,7 +148,7 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
 
 
 def scaled_terms(terms: list[Term], radius: float, factors: Array) -> list[Term]:
-    """Return the terms of a composed shape with this radius, scaled along the axes.
+    """Return the terms of a composed shape with this radius, scaled by ``factors`` along the axes.
 
     If ``radius`` is above 0, the scaled ball of this radius, an ellipsoid, is added to each term.
     """
@@ -211,7 +211,7 @@ def core_inner(kind: int, numbers: Array) -> float:
 
 
 def hull_inner(corners: Array, slack: float) -> float:
-    """Return the radius of a ball about a hull's centre that is inside the hull.
+    """Return the radius of a ball about a hull's centre that is inside the hull, or 0 if none is found.
 
     ``corners`` are the three corners of each face, (m, 3, 3), relative to the centre. ``slack`` is the error of the
     corners. The rounding error of a plane through three corners is subtracted too. This error is large for nearly
@@ -236,7 +236,7 @@ def about_middle(part: Part) -> Array:
 
 
 def hull_middle(part: Part) -> Array:
-    """Return the middle of a hull's bounding box times the part's matrix, without the offset; zero for other kinds."""
+    """Return the part's matrix times the middle of a hull's bounding box, without the offset; zero for other kinds."""
     return turned(part.matrix, _middle(_vertices(part.numbers))) if part.kind == HULL else np.zeros(3)
 
 
@@ -250,7 +250,7 @@ def _middle(vertices: Array) -> Array:
 
 
 def symmetry(part: Part) -> tuple[int, Array]:
-    """Return the symmetry of a part (NONE, REVOLVED or BALL), and the direction of the axis through its centre."""
+    """Return the symmetry of a part (NONE, REVOLVED or BALL), and its axis direction, which is 0 unless REVOLVED."""
     none = NONE, np.zeros(3)
     if part.kind == POINT:
         return BALL, np.zeros(3)

@@ -236,11 +236,11 @@ def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
 
 @kernel
 def _smallest_ball(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
-    """Compute the smallest ball of at most five points.
+    """Return the smallest ball that contains all of at most five points.
 
     The first ``count`` entries of ``carriers`` are the indices of these points. Returns the number of points that
-    determine the ball, its centre, and its squared radius. The indices of the determining points are moved to the front
-    of ``carriers``.
+    determine the ball, the ball's centre, and its squared radius. The indices of the determining points are moved to
+    the front of ``carriers``.
     """
     best, center, chosen = inf, (0.0, 0.0, 0.0), 1
     for size in range(1, 5):
@@ -444,8 +444,9 @@ def tightest(
 ) -> None:  # fmt: skip
     """Write the axes of the smallest box into the rows of ``axes``, which contain a rotation at the start.
 
-    The first ``faces`` normals belong to faces. At most ``most`` of these are tried, without repeats. ``areas`` are
-    the doubled area vectors of the faces. ``tried``, ``flat`` and ``index`` are scratch.
+    The columns of ``normals`` are tried as axes, without repeats. The first ``faces`` of them are face normals, and at
+    most ``most`` of these are tried. ``areas`` are the doubled area vectors of the faces. ``tried``, ``flat`` and
+    ``index`` are scratch.
     """
     least = _floored(
         _width(points, (axes[0, 0], axes[0, 1], axes[0, 2])),
@@ -490,7 +491,7 @@ def _put_axes(axes: Array, x: Vec3, z: Vec3) -> None:
 
 @kernel
 def _was_tried(tried: Array, count: int, z: Vec3) -> bool:
-    """Return whether one of the first ``count`` columns of ``tried`` is z or -z."""
+    """Return whether one of the first ``count`` columns of ``tried`` is z or -z, up to rounding."""
     for k in range(count):
         x, y, w = tried[0, k], tried[1, k], tried[2, k]
         if abs(x - z[0]) <= _COINCIDENT and abs(y - z[1]) <= _COINCIDENT and abs(w - z[2]) <= _COINCIDENT:
@@ -547,7 +548,8 @@ def _across(z: Vec3) -> tuple[Vec3, Vec3]:
 def _flush(points: Array, z: Vec3, height: float, flat: Array, index: Ints) -> tuple[float, Vec3]:
     """Return the volume and the x axis of the smallest box with axis z that is flush with an edge of the outline.
 
-    ``height`` is the extent of the points along z. ``flat`` and ``index`` are scratch.
+    The outline is the hull of the points projected along z. ``height`` is the extent of the points along z. ``flat``
+    and ``index`` are scratch.
     """
     x, y = _across(z)
     for i in range(points.shape[0]):
@@ -566,9 +568,10 @@ def _turn(flat: Array, i: int, j: int, k: int) -> float:
 
 @kernel
 def _outline(flat: Array, index: Ints) -> int:
-    """Write the indices of the corners of a planar hull counter-clockwise to ``index[1]``; return their number.
+    """Write the indices of the corners of the hull of planar points to ``index[1]``; return the number of corners.
 
-    ``flat`` contains the points (2, n), and ``index[0]`` their sorted order (Andrew's monotone chain).
+    ``flat`` contains the points (2, n), and ``index[0]`` their sorted order (Andrew's monotone chain). The corners are
+    counter-clockwise.
     """
     n = flat.shape[1]
     corners = index[1]
@@ -591,7 +594,7 @@ def _outline(flat: Array, index: Ints) -> int:
 
 @kernel
 def _calipers(flat: Array, corners: Ints, count: int, height: float) -> tuple[float, float, float]:
-    """Return the least volume of a box of this height flush with an edge of a polygon, and the direction of the edge.
+    """Return the least volume of a box of this height flush with an edge of a polygon, and this edge's unit direction.
 
     ``flat`` contains points (2, n). The first ``count`` of ``corners`` are the indices of the polygon's corners.
     """

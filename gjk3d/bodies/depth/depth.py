@@ -146,7 +146,7 @@ class Search(NamedTuple):
 
     state: Array
     parts: PosedPair
-    solid: Solid  #: B if it is a polytope that intersects a mesh
+    solid: Solid  #: B if it is a polytope and A is a mesh, otherwise empty
 
 
 # branches of a mesh and a polytope ----------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class Search(NamedTuple):
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation beyond the walls of branch k, and its length, which is inf if none is known.
+    """Return the least translation beyond the walls of branch k, and its length, or inf if none was found.
 
     A wall is a plane that B has to pass.
     """
@@ -200,7 +200,7 @@ def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Arr
 
 @kernel
 def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) -> tuple[Vec3, int]:
-    """Expand branches until no triangle overlaps B; return the translation and the number of branches.
+    """Expand branches until the translation of one frees B of all triangles; return it, and the number of branches.
 
     The translation is zero if no branch has a translation shorter than ``most``. ``x`` is the pair of bodies as convex
     parts, and B is the polytope ``solid``.
@@ -265,7 +265,7 @@ def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, floa
 
 @kernel
 def _follow(x: PosedPair, s: Sides, d: Search, direction: Vec3, has_wall: bool, far: float) -> None:
-    """Try the direction of the least vector beyond all walls so far, repeatedly.
+    """Try the direction of the least vector beyond all walls so far, repeatedly. Each try adds a wall.
 
     A wall is a plane that B has to pass. ``s.r.wall`` has the normal of the first wall, and ``far`` is the distance
     that B has to move along this normal. Without ``has_wall``, the first wall is at the deepest point after B is moved
@@ -344,7 +344,7 @@ def _add_normals(x: PosedPair, s: Sides, pairs: int, count: int) -> int:
 
 @kernel
 def _add_different(todo: Array, results: Array, pairs: int, count: int) -> int:
-    """Append the normals of a few pairs of parts, deepest first, without similar ones. Return the list length."""
+    """Append the normals of a few pairs of parts, deepest first, without similar ones; return the list's length."""
     first = count
     for _ in range(_DIFFERENT):
         best, deepest = -1, inf
@@ -360,7 +360,7 @@ def _add_different(todo: Array, results: Array, pairs: int, count: int) -> int:
 
 @kernel
 def _plan(x: PosedPair, s: Sides, d: Search, pairs: int, parted: int) -> int:
-    """Write normals of hulls, parts and faces, and the axes, as directions to try, and return their number."""
+    """Write directions to try (``s.r.todo``): normals of hulls, parts and faces, and the axes; return their number."""
     todo, results = s.r.todo, s.r.depths
     count = _add(todo, plain(0), vec_at(d.state, NORMAL))
     weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -402,8 +402,8 @@ def _by_parts(
 ) -> tuple[bool, bool, int]:
     """Bound the depth by the deepest pair of parts.
 
-    Return whether the bounds are final, whether a common point is known, and the number of pairs. If the translation of
-    the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
+    Return whether the bounds are final, whether a common point is known, and the number of pairs not proven apart. If
+    the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
     """
     state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.pairs)
     k, pairs = find_deepest(x, s.pairs, min(pairs, LOOKED_AT), vec_at(state, NORMAL), s.w, s.r.depths)
@@ -442,7 +442,7 @@ def _near_only(x: PosedPair, s: Sides, most: float) -> Sides:
 
 @kernel
 def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search) -> None:
-    """Compute bounds of the depth of two intersecting bodies from a separating translation in ``d.state``.
+    """Write bounds of the depth of two intersecting bodies into ``d.state``, initially a separating translation.
 
     ``x`` and ``s`` have the bodies as convex parts. In ``by_faces`` and ``all_of`` the faces of a polytope replace the
     polytope, for collision queries of the moved bodies. The search of whole surfaces is the most expensive step. It
@@ -551,7 +551,7 @@ def depth_rows(
 
 @entry
 def ball_rows(a: PartTree, b: PartTree, skin: Ints1, rows: PoseRows, w: TreeScratch, out: Array2) -> None:
-    """Write the depths of a ball whose centre is in a closed surface of A. The bounds 0 and inf mean no result."""
+    """Write the depths of a ball B whose centre is in a closed surface of A. The bounds 0 and inf mean no result."""
     for k in range(rows.start, rows.stop):
         ball = ball_in(two_at(a, b, rows.a[0], rows.b[k]), skin, w)
         out[k, LEAST], out[k, MOST] = ball.least, ball.most
@@ -588,7 +588,7 @@ def _balls_below(a: Parts, b: Parts, rows: Array) -> Array:
 
 
 def depth(x: BodyPair) -> Depth:
-    """Return bounds of the depth of two intersecting bodies; infinite if no translation separates them."""
+    """Return bounds of the depth of two intersecting bodies. If no translation separates them, ``most`` is inf."""
     row = depths_at(x.a, x.b, x.rows[1])[0]
     return Depth(float(row[LEAST]), float(row[MOST]), row[NORMAL:PLACE], row[PLACE : PLACE + 3])
 
@@ -703,7 +703,7 @@ def _by_functions(x: BodyPair, out: Array) -> None:
 def outer_translations(a: Parts, b: Parts, rows: Array, out: Array) -> Array | None:
     """Write translations that certainly separate the bodies: those of the hulls or of the boxes.
 
-    Return the result rows of the hulls, or None for the boxes.
+    Return the rows of the hulls' signed distances, or None if the boxes are used.
     """
     error = ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     hull_a, hull_b = a.hull(), b.hull()
@@ -750,7 +750,7 @@ def skin_of(shape: Polytope) -> Mesh:
 
 
 def deepest_inside(x: MeshPair) -> float:
-    """Return the greatest depth of sample points of either surface, a lower bound of `gjk3d.penetration`.
+    """Return the greatest depth of sample points of one mesh in the other, a lower bound of `gjk3d.penetration`.
 
     The bound is usually within a few percent.
     """

@@ -131,7 +131,7 @@ FAR, END = 3, 5  #: columns of a plane after its normal: how far B has to move a
 
 
 class FastDepth(NamedTuple):
-    """Bounds of the depth in A's frame."""
+    """Bounds of the depth. A translation of B by ``most`` along ``normal``, in A's frame, separates the bodies."""
 
     least: float
     most: float
@@ -172,7 +172,7 @@ def set_plane(row: Array, n: Vec3, far: float) -> None:
 
 @kernel
 def _are_parted(x: PosedPair, i: int, j: int, clear: float, single: bool, planes: Array, count: int) -> bool:
-    """Return whether one of the planes of a search separates two boxes.
+    """Return whether one of the planes of a search separates boxes i and j by more than ``clear``.
 
     If B is a ``single`` part, column END of a plane has B's least coordinate along the normal of the plane.
     """
@@ -210,7 +210,7 @@ def _leaves_overlap(
     s: Posed, x: PosedPair, i: int, j: int, planes: Array, parted: int, clear: float, count: int, w: TreeScratch,
     pairs: Ints,
 ) -> int:  # fmt: skip
-    """Append the overlapping pairs of two leaves, and return the number of pairs, -1 if one is in doubt."""
+    """Append the overlapping pairs of parts of two leaves; return the list's length, or -1 if a pair is in doubt."""
     faced = parted > 0 and x.a.kind == TRIANGLES and is_single(x.b)
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
@@ -296,7 +296,7 @@ def query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[i
 
 @kernel
 def outward_of(s: Posed, p: int) -> Vec3:
-    """Return the normal of part p of A out of the solid that it bounds, or zero."""
+    """Return the normal of part p of A out of the solid that it bounds, or zero if it bounds none."""
     a = s.x.a
     if a.kind == PRISMS:
         return normal_of(top_of(a, a.table[p, CELL]))
@@ -314,8 +314,9 @@ def is_bounding(s: Posed, p: int, q: int) -> bool:
 def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
     """Return the face normal along which two overlapping parts are separated first, and the distance that B moves.
 
-    The normals are those of part p of A and of part q of B, if the part bounds a solid. Unless ``along`` is zero,
-    normals against ``along`` are not used. The distance is infinite if no normal is left.
+    The normals are that of part p of A and the reversed one of part q of B, if the part bounds a solid. Unless
+    ``along`` is zero, the cosine between the normal and ``along`` is above `FORWARD`. The distance is inf without
+    such a normal.
     """
     normal, least = along, inf
     for side in range(2):
@@ -350,7 +351,7 @@ def _is_wide(t: PartTree, p: int, square: float) -> bool:
 def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
     """Return the normal of a plane that B has to pass because two parts overlap, and how far B moves along the normal.
 
-    The normal is not opposite to ``along``, the direction of the search.
+    The cosine between the normal and ``along``, the direction of the search, is above `FORWARD`.
     """
     n, overlap = past_faces(s, x, p, q, along, w)
     # across an edge of the solid the translation of the two parts is shorter than that past the face; the edges between
@@ -376,7 +377,7 @@ def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, floa
 
 @kernel
 def _common_of_parts(x: PosedPair, p: int, q: int, w: TreeScratch) -> Vec3:
-    """Return a common point of two overlapping parts. The middle of the points of their depth may be in none."""
+    """Return a common point of two overlapping parts. The midpoint of their deepest points may be in neither."""
     c = parts_at(x, p, q, w)
     solve(c, UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     return vec_at(w.out[0], POINT)
@@ -384,7 +385,7 @@ def _common_of_parts(x: PosedPair, p: int, q: int, w: TreeScratch) -> Vec3:
 
 @kernel
 def add_start(planes: Array, count: int, n: Vec3, far: float) -> int:
-    """Add a plane, or move the plane of the same normal if it is not far enough; return the number of planes."""
+    """Add a plane, or move a plane with nearly the same normal to at least ``far``; return the number of planes."""
     for k in range(count):
         if dot(n, row3(planes, k)) > SAME_WAY:
             planes[k, FAR] = max(planes[k, FAR], far)
@@ -397,10 +398,10 @@ def add_start(planes: Array, count: int, n: Vec3, far: float) -> int:
 
 @kernel
 def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch) -> tuple[float, Vec3, float]:
-    """Return a lower bound of a depth, and the normal and the offset of a plane that the ball about p has to pass.
+    """Return a lower bound of the depth, and the normal and the offset of a plane that a ball about p has to pass.
 
-    The ball is contained in the body that overlaps ``host``. Vectors are in the frame of ``host``. The plane touches
-    the surface of ``host`` at the point nearest to p. The normal is zero for a host without triangles.
+    The ball is contained in the other body, which overlaps ``host``. Vectors are in the frame of ``host``. The plane
+    touches the surface of ``host`` at the point nearest to p. The normal is zero for a host without triangles.
     """
     if host.inside == OPEN and not (host.kind == TRIANGLES and host.floats[0] == 0.0):
         return 0.0, (0.0, 0.0, 0.0), 0.0
@@ -433,7 +434,7 @@ def _deepest_corner(s: Posed, pairs: Ints, count: int, of_b: bool) -> Vec3:
 
 @kernel
 def _point_in(core: Core, row: Array) -> Vec3:
-    """Return a point of a core at a pose row: its centre, or a mean of support points if that may be outside."""
+    """Return a point of a core at a pose row: its centre, or a mean of support points if the centre may be outside."""
     f, middle = core.floats, (0.0, 0.0, 0.0)
     if f[layout.INNER] > 0.0:
         return world_center(row, f)
@@ -447,7 +448,7 @@ def _point_in(core: Core, row: Array) -> Vec3:
 def add_probes(
     s: Posed, code: int, pairs: Ints, listed: int, least: float, common: Vec3, count: int, w: TreeScratch
 ) -> tuple[int, float, Vec3]:
-    """Raise the lower bound by points that may be inside the other body, and add planes for these points to pass.
+    """Raise the lower bound by points that may be inside the other body, and add start planes for these points to pass.
 
     The points are the centre of a single part of B, the contained point ``common`` if ``code`` is HELD, or the deepest
     corner of either mesh. Return the number of planes, the lower bound, and a common point.
@@ -482,7 +483,7 @@ def add_probes(
 
 @kernel
 def next_plane(s: Posed, code: int, by: Vec3, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
-    """Return the plane of a pair that still intersects after a translation, and how far B has to move along it."""
+    """Return the normal of a plane that B has to pass after a translation by ``by``, and how far B moves along it."""
     x = shifted(s.x, by)
     if code == MEET:
         return _added_plane(s, x, w.last[0], w.last[1], along, w)
@@ -499,7 +500,7 @@ def next_plane(s: Posed, code: int, by: Vec3, along: Vec3, w: TreeScratch) -> tu
 
 @kernel
 def _past_box(x: PosedPair) -> tuple[float, Vec3]:
-    """Return the least translation along an axis of A's root box that separates the root boxes."""
+    """Return the length and direction of the least translation along an axis of A's root box to separate both boxes."""
     p = x.a.boxes[0]
     endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
     most, normal = inf, (1.0, 0.0, 0.0)
@@ -560,7 +561,7 @@ def _search(s: Posed, first: int, most: float, work: int, w: TreeScratch) -> tup
 
 @kernel
 def _list_starts(s: Posed, code: int, w: TreeScratch) -> tuple[int, float, Vec3]:
-    """Write the planes that start a search; return their number, a lower bound of the depth, and a common point."""
+    """Write the planes that start searches; return their number, a lower bound of the depth, and a common point."""
     x, planes = s.x, s.starts
     pairs, zero = w.last[2 : 2 + 2 * FEW].reshape(FEW, 2), (0.0, 0.0, 0.0)
     count, least, common = plain(0), 0.0, vec_at(w.out[0], POINT)
@@ -684,7 +685,7 @@ def fast_body(parts: Parts) -> FastBody:
 
 
 def fast_depths(a: Parts, b: Parts, rows: Array) -> Array:
-    """Return the fast depths of two bodies that intersect at pose rows of b in a's frame, as `depths_at` does.
+    """Return the fast depths of two bodies that intersect at pose rows of b in a's frame, as rows of `depths_at`.
 
     A row is NaN if the kernels do not decide whether the bodies intersect.
     """

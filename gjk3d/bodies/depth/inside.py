@@ -8,8 +8,8 @@ distance is 1-Lipschitz.
 
 The box or triangle with the highest upper bound is split first, until the lower and the upper bound agree. A triangle
 that crosses a face is split along the plane of the face, so the part outside is removed in one step. Any other triangle
-has one nearest face at its centre, and often another one at its farthest corner. It is split by the plane between these
-two faces, or else at its longest edge.
+has a face that is nearest to its centre. Often another face is nearest to the corner that is farthest from the first
+face. The triangle is split by the plane between these two faces, or else at its longest edge.
 
 Two triangles that form a flat, convex quadrilateral count as one face. The planes of a convex host with few faces
 replace all of these bounds.
@@ -112,7 +112,7 @@ class Waiting(NamedTuple):
 
 @kernel
 def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
-    """Store a point inside the host. If all rows are full, a deeper point replaces the shallowest one."""
+    """Store a point inside the host. If all rows are full, it replaces the shallowest one if it is deeper."""
     results[0, LOWER] = max(results[0, LOWER], d)
     row = int(results[0, COUNT]) + 1
     if row < results.shape[0]:
@@ -173,7 +173,7 @@ def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float,
 
 @kernel
 def _store_if_inside(p: Vec3, h: Host) -> None:
-    """Store a point if it is inside; cheaper than `_depth_at` for points outside."""
+    """Store a point if it is deep inside the host. For points outside, this is cheaper than `_depth_at`."""
     h.results[0, SPENT] += 1.0
     noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
@@ -248,7 +248,7 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 
 @kernel
 def _touched(t: Triangle, h: Host) -> int:
-    """Return a face of the host that a triangle touches or crosses, or -1."""
+    """Return the index of a face of the host that a triangle touches or crosses, or -1."""
     n, noise = plane_normal(t), h.results[0, NOISE]
     stack, links = h.w.stack, h.skin.tree.links
     stack[0, 0] = 0
@@ -349,7 +349,7 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
 
 @kernel
 def _of_box(m: Rigid, boxes: Array, i: int, h: Host) -> float:
-    """Return an upper bound of the depth of the content of box i at pose m, negative if the box is outside."""
+    """Return an upper bound of the depth of the surface in guest box i at pose m, negative if the box is outside."""
     c, half = to_place(m, vec_at(boxes[i], 0)), vec_at(boxes[i], 3)
     noise = h.results[0, NOISE]
     radius = sqrt(dot(half, half)) + noise
@@ -380,7 +380,7 @@ def _plane_of(t: Triangle) -> Plane:
 
 @kernel
 def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
-    """Return the plane of a face that a triangle crosses, shifted a little outwards.
+    """Return the plane of a face that a triangle crosses, shifted a little out of the host.
 
     The centre of the triangle is c, with the depth d, which is negative outside. The result is zeros if the face is
     much smaller than the triangle.
@@ -515,7 +515,7 @@ def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, n
 
 @kernel
 def enclose(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> None:
-    """Bound the depth of a guest's surface inside the host; see `search`."""
+    """Bound the depth of a guest's surface inside the host by branch and bound. The results are those of `search`."""
     pool, results, links = w.pool, h.results, g.tree.links
     count, used, last = plain(0), 0, pool.shape[0] - PIECES
     count = _push(w, count, _of_box(g.m, g.tree.boxes, plain(0), h), plain(-1))
@@ -617,7 +617,7 @@ def thinned(points: Array) -> Array:
 
 
 def flat_of(host: Mesh) -> Ints:
-    """Return `flat_neighbours` of the closed surface of a mesh."""
+    """Return the neighbours that form flat quadrilaterals with the triangles of a mesh's skin (`flat_neighbours`)."""
     skin, tree = host.skin, tree_of(host.skin)
     return skin._cached("flat neighbours", lambda: flat_neighbours(tree.corners, skin._places[skin.faces[tree.order]]))
 
@@ -637,7 +637,7 @@ def flat_neighbours(corners: Array, places: Ints) -> Ints:
 
 @entry
 def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints2) -> None:
-    """Write the result of `flat_neighbours` into ``flat``.
+    """Write the neighbours that form a flat, convex quadrilateral with each triangle into ``flat``.
 
     ``edge`` has a number for each edge of each triangle, which is equal for a common edge of two triangles. ``order``
     has the indices that sort these numbers.
@@ -664,7 +664,10 @@ def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints
 
 
 def planes_of(skin: Mesh) -> Array:
-    """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5), or no rows for other meshes."""
+    """Return the planes of a convex mesh with few faces in the order of its tree, (k, 5), or no rows for other meshes.
+
+    A row has the face's outward normal, the offset of its lowest corner, and how far the mesh may extend above that.
+    """
     return skin._cached("planes within", lambda: _find_planes(skin))
 
 
@@ -683,7 +686,7 @@ def _find_planes(skin: Mesh) -> Array:
 
 @kernel
 def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
-    """Return the least distance of a point below the planes, and the face of the plane with this distance.
+    """Return the least distance of a point below the planes, and the index of the plane with this distance.
 
     The distance is negative above the plane. The scan stops at the first distance below ``enough``.
     """
@@ -715,7 +718,7 @@ def triangle_by_planes(planes: Array, t: Triangle, enough: float) -> float:
 
 @kernel
 def box_by_planes(planes: Array, m: Rigid, boxes: Array, i: int, c: Vec3) -> float:
-    """Return an upper bound of the depth of the content of box i at pose m; c is its centre in the host's frame."""
+    """Return an upper bound of the depth of the surface in the guest's box i at pose m, with centre c at this pose."""
     bound = inf
     for k in range(planes.shape[0]):
         n = row3(planes, k)

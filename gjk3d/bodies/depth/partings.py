@@ -137,7 +137,7 @@ class Walk(NamedTuple):
 
 @kernel
 def shifted(x: PosedPair, by: Vec3) -> PosedPair:
-    """Return the pair with B translated."""
+    """Return the pair with B translated by ``by``."""
     m = x.m
     to: Rigid = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9] + by[0], m[10] + by[1], m[11] + by[2])
     return PosedPair(x.a, x.b, to, ROUNDING * (x.a.reach + x.b.reach + max(abs(to[9]), max(abs(to[10]), abs(to[11])))))
@@ -145,7 +145,7 @@ def shifted(x: PosedPair, by: Vec3) -> PosedPair:
 
 @kernel
 def listed(x: PosedPair, s: Sides, room: int) -> int:
-    """List pairs of intersecting parts (triangles for two meshes), and return their number, at most ``room``."""
+    """List pairs of intersecting parts (triangles for meshes) in ``s.pairs``; return their number, up to ``room``."""
     pairs = s.pairs[:room]
     return min(list_faces(x, s.w, pairs) if s.faces else list_parts(x, 0.0, True, s.w, pairs), room)
 
@@ -289,7 +289,7 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 @kernel
 def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
-    """Return the end of the time interval of an intersection of two triangles, and the beginning of a later interval.
+    """Return when an intersection of two triangles at ``time`` ends, and when a later intersection begins.
 
     The first value is ``time`` if they do not intersect at ``time``. The second is NEVER if they do not intersect
     later. If they intersect at ``time``, ``wall`` becomes the normal of their last contact.
@@ -341,7 +341,7 @@ def _box_span(sweep: Sweep, i: int, j: int) -> tuple[float, float]:
 
 @kernel
 def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
-    """Return two unit vectors perpendicular to a unit vector."""
+    """Return two unit vectors perpendicular to the unit vector d and to each other."""
     x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
     axis = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
     n = cross(d, axis)
@@ -351,7 +351,7 @@ def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _past_leaves(sweep: Sweep, i: int, j: int, time: float, wall: Array) -> tuple[float, float]:
-    """Return the result of `pass_triangle` for all triangles of two leaves."""
+    """Return ``time``, moved past the triangles of two leaves in turn, and when the next intersection begins."""
     la, lb, soonest = sweep.a.links, sweep.b.links, NEVER
     for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
         t = placed_triangle(sweep.m, sweep.b.corners, q)
@@ -494,7 +494,7 @@ def bottom_along(x: PosedPair, q: int, n: Vec3, w: TreeScratch) -> float:
 
 @kernel
 def bound_pairs(x: PosedPair, pairs: Ints, count: int, n: Vec3, w: TreeScratch, depths: Array) -> None:
-    """Bound the depth of unsolved pairs by their overlap along a unit vector."""
+    """Lower the bounds of unsolved depths to the overlaps of the pairs along a unit vector, where these are less."""
     q, bottom = -1, 0.0
     for k in range(count):
         if depths[k, _LOWER] > -inf:
@@ -520,7 +520,7 @@ def solve_pair(x: PosedPair, pairs: Ints, k: int, w: TreeScratch, out: Array) ->
 
 @kernel
 def _keep_meeting(pairs: Ints, count: int, error: float, depths: Array) -> int:
-    """Move pairs that are not proven apart to the front, and return their number."""
+    """Move pairs that are not proven apart, with their depths, to the front, and return their number."""
     retained = 0
     for k in range(count):
         if depths[k, _UPPER] > error:
@@ -535,7 +535,7 @@ def _keep_meeting(pairs: Ints, count: int, error: float, depths: Array) -> int:
 
 @inlined
 def _deepest_of(depths: Array, count: int) -> int:
-    """Return the pair with the greatest possible depth, or -1 without pairs."""
+    """Return the index of the pair with the greatest possible depth, or -1 without pairs."""
     best = -1
     for k in range(count):
         if best < 0 or depths[k, _UPPER] < depths[best, _UPPER]:
@@ -547,7 +547,7 @@ def _deepest_of(depths: Array, count: int) -> int:
 def find_deepest(
     x: PosedPair, pairs: Ints, count: int, direction: Vec3, w: TreeScratch, depths: Array
 ) -> tuple[int, int]:
-    """Return the deepest pair, or -1, and the number of pairs not proven apart, which are moved to the front.
+    """Return the index of the deepest pair, or -1, and the number of pairs not proven apart, moved to the front.
 
     Rows of ``depths`` receive each pair's depth, or a bound with its normal. The first bounds are along ``direction``.
     """
@@ -567,7 +567,7 @@ def find_deepest(
 
 @kernel
 def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: TreeScratch, depths: Array) -> int:
-    """Solve the pairs that were only bounded, move those not proven apart to the front, and return their number.
+    """Compute depths that are only bounded, move pairs not proven apart to the front, and return their number.
 
     Triangles against the polytope ``solid`` are tested by facets first. ``solid`` is empty if B is another shape.
     """
@@ -603,7 +603,7 @@ def _shorten(
 
 @inlined
 def _longest(spans: Array, count: int) -> int:
-    """Return the pair that is separated last."""
+    """Return the index of the pair that is separated last."""
     k = 0
     for i in range(1, count):
         if spans[i, 0] > spans[k, 0]:
@@ -693,7 +693,7 @@ def leave_behind(
 
 @kernel
 def _out_of(x: PosedPair, s: Sides) -> float:
-    """Return the distance of a point of one body inside the other from the surface around it, plus a margin.
+    """Return the distance from a point of one body inside the other to the surface around the point, plus a margin.
 
     `held` has written this point into the scratch.
     """
@@ -706,7 +706,7 @@ def _out_of(x: PosedPair, s: Sides) -> float:
 
 @kernel
 def _past_faces(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return the result of `past` for two meshes."""
+    """Return whether a separating translation of two meshes is known, and this translation, see `past`."""
     t, more, shift = start, x.error, direction
     # the sweep is not proven under rounding, so its result is tested and continued if needed
     walk = Walk(s.w.stack, s.w.keys, s.pairs, s.r.spans)
@@ -734,7 +734,7 @@ def _past_faces(x: PosedPair, s: Sides, direction: Vec3, start: float, most: flo
 
 @kernel
 def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return the result of `past` for bodies that are tested by their parts."""
+    """Return whether a separating translation of bodies tested by parts is known, and this translation, see `past`."""
     t, blocked, free = start, start, most
     endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
     few = FEW if endless else _NEAR
@@ -784,7 +784,8 @@ def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wal
 def deeper(x: PosedPair, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
     """Return whether two bodies still intersect after a translation, and how far B has to move along the wall's normal.
 
-    ``wall`` becomes the normal at the deepest point. For parts, ``direction`` starts the search for the deepest pair.
+    The distance includes the translation ``by``. ``wall`` becomes the normal at the deepest point. For parts,
+    ``direction`` starts the search for the deepest pair.
     """
     moved, points, depths = shifted(x, by), s.r.moved_inner, s.r.depths
     for k in range(1, 1 + look_at_points(moved.m, moved.error, AGAIN, s.a, s.b, s.r.points, points)):

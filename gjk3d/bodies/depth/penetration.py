@@ -60,7 +60,7 @@ class Deepest(NamedTuple):
 
     lower: float  #: distance of the two points
     upper: float
-    points: tuple[Array, Array] | None  #: None if no point is inside
+    points: tuple[Array, Array] | None  #: a point of a and one of b, or None if no point is inside
     slack: float  #: bound of the difference by which the true depth may be less than ``lower``
     decided: bool = True  #: False if bodies of one object overlap, so that the bounds may be wrong
 

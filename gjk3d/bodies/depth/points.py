@@ -111,7 +111,7 @@ def _inverse(m: Rigid) -> Rigid:
 
 @kernel
 def _write_near(m: Rigid, more: float, seeds: Array, boxes: Array, near: Array) -> int:
-    """Write the points of a guest at pose m that are in the host's enlarged box, and return their number."""
+    """Write the seeds of a guest at pose m that are in the host's box enlarged by ``more``; return their number."""
     count = 0
     for k in range(seeds.shape[0]):
         if in_box(place(m, row3(seeds, k)), boxes, more):
@@ -153,7 +153,7 @@ def _begin(h: Host, noise: float, lower: float, enough: float) -> None:
 
 @kernel
 def _insert_point(points: Array, count: int, depth: float, p: Vec3, exit_vector: Vec3) -> None:
-    """Insert a point and its exit vector after the first row, sorted by depth."""
+    """Insert a point, its depth and its exit vector into the rows after the first, which are sorted by depth."""
     k = count + 1
     while k > 1 and points[k - 1, 0] < depth:
         for c in range(COLUMNS):
@@ -168,7 +168,7 @@ def _insert_point(points: Array, count: int, depth: float, p: Vec3, exit_vector:
 def _gather(m: Rigid, in_b: bool, h: Host, points: Array, count: int) -> int:
     """Add the points of a search and their exit vectors to ``points``, and return the number of points.
 
-    ``in_b`` is whether B was the host of the search.
+    ``in_b`` is whether B was the host of the search. The lower bound in the first row is raised.
     """
     hits, noise = h.results, h.results[0, NOISE]
     for k in range(1, 1 + int(hits[0, COUNT])):
@@ -237,7 +237,7 @@ def look_both(
 
 @kernel
 def _add_unit(units: Array, count: int, exit_vector: Vec3) -> int:
-    """Append a unit vector unless a similar one is in the list, and return the length of the list."""
+    """Append the unit vector along a vector unless a similar one is in the list, and return the length of the list."""
     length = sqrt(dot(exit_vector, exit_vector))
     if not length > NO_LENGTH:
         return count
@@ -271,7 +271,7 @@ def unit_directions(points: Array, count: int, units: Array) -> int:
 def _ball_in(
     p: Vec3, skin: Closed, noise: float, distance: float, known_depth: float, w: PointScratch
 ) -> tuple[float, Vec3]:
-    """Return the depth of a point, see `depth_in`, and the unit vector away from the nearest point of the surface."""
+    """Return the depth of p (`depth_in`), and the unit vector from the nearest surface point to p, zero if outside."""
     d, _, foot = depth_in(p, skin, noise, distance, known_depth, w.traversal)
     f = 1.0 / d if d > 4.0 * noise else 0.0
     return d, scale(f, sub(p, foot))

@@ -99,9 +99,10 @@ def shortest_probe(error: float, share: float, inside: bool) -> Probe:
 def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Probe:
     """Return the probe for the normal of a contact of two parts.
 
-    The step is the depth, between `SHORT` and `LONG` times the size of the smaller part, and above rounding. If one
-    part is a point, the size is that of the other. The lower limits keep the step above the gaps that rounding leaves
-    between adjacent parts, and the upper limit keeps it below the size of features. Smaller details do not count.
+    The step is the depth, but at least `SHORT` and at most `LONG` times the size of the smaller part, and above
+    rounding. If one part is a point, the size is that of the other. The lower limits keep the step above the gaps that
+    rounding leaves between adjacent parts, and the upper limit keeps it below the size of features. Smaller details do
+    not count.
     """
     size_a, size_b = a.floats[_RHO] + a.floats[_RADIUS], b.floats[_RHO] + b.floats[_RADIUS]
     exact = a.ints[layout.POLYTOPE] != 0 and b.ints[layout.POLYTOPE] != 0
@@ -111,7 +112,7 @@ def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Prob
 
 @kernel
 def probe_of(x: PosedPair, p: int, q: int, depth: float, inside: bool, w: TreeScratch) -> Probe:
-    """Return `probe_at` for part p of A and part q of B, numbered in the order of the leaves."""
+    """Return the probe (`probe_at`) for the normal of a contact of part p of A and part q of B."""
     core_a, core_b = part_at(x.a, p, w.floats_a, w.row_a), part_at(x.b, q, w.floats_b, w.row_b)
     return probe_at(core_a, core_b, x.error, depth, inside)
 
@@ -133,9 +134,9 @@ def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
 
 @kernel
 def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float) -> bool:
-    """Return whether ``near`` is nearer to p + step n than ``probe.share`` of the step.
+    """Return whether a part is nearer to p + step n than ``probe.share`` of the step.
 
-    ``near`` is a point of a part that is rounded by ``radius``.
+    The part is rounded by ``radius``. ``near`` is its point nearest to p + step n without the rounding.
     """
     p, step = along(p, n, -radius), probe.step + radius
     # |near - p - step n| < share step, without the rounding of either length
@@ -150,7 +151,7 @@ def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: 
 def _is_triangle_near(
     t: Triangle, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float
 ) -> bool:  # fmt: skip
-    """Return whether a triangle is too close to q = p + step n, by its point nearest to q, see `_is_close`."""
+    """Return whether the point of a triangle nearest to q = p + step n is too close to q (`_is_close`)."""
     # most triangles do not have a corner ahead of p
     ahead = max(dot(t[0], n), max(dot(t[1], n), dot(t[2], n))) - dot(along(p, n, -radius), n)
     if ahead < -4.0 * error:
@@ -166,7 +167,7 @@ def _within(x: float, half: float) -> float:
 
 @kernel
 def _is_nearer(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
-    """Return whether part k of A is too near to p + step n. B is a body of one point."""
+    """Return whether part k of A is too near (`_is_close`) to p + step n, the place of B, a body of one point."""
     q = offset(x.m)
     if x.a.kind == TRIANGLES:
         return _is_triangle_near(read(x.a.places, k), q, p, n, probe, x.error, x.a.floats[0])
@@ -221,7 +222,7 @@ def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, probe: Probe, error: 
 
 @kernel
 def _is_part_near(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
-    """Return whether a part of A other than part k is too near to p + step n. B is a body of one point."""
+    """Return whether a part of A other than part k is too near to p + step n, the place of B, a body of one point."""
     # the distance of a box bounds that of its parts up to rounding, and `_is_close` decides
     stack, q, far = w.stack, offset(x.m), x.a.rim + probe.step + x.error
     stack[0, 0] = 0
@@ -290,7 +291,7 @@ def _is_single(t: PartTree) -> bool:
 
 @kernel
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
-    """Return whether a normal of part k is certain without a probe, as for a single part, a face, or a ball of a cloud.
+    """Return whether a normal of part k is certain without a probe: of a single part, a face, or a ball of a cloud.
 
     With ``inside``, normals may lead into a closed mesh, so no normal of a closed mesh is certain.
     """
@@ -358,7 +359,7 @@ _FIRST = 0
 
 
 class PairContacts(NamedTuple):
-    """Pairs of parts that intersect or are near at all poses, and notes on the pairs of one pose."""
+    """The intersecting and near pairs of parts of all poses (`ListedPairs`), and notes on the pairs of one pose."""
 
     pairs: Ints2
     out: Array2  #: results of the pairs in the format of `gjk3d.narrow.solve`, which pushes change
@@ -376,7 +377,7 @@ class PairContacts(NamedTuple):
 
 @kernel
 def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) -> int:
-    """Write the part of a polygon behind a plane with outward normal m, and return the number of its corners."""
+    """Write the part of polygon p behind the plane through ``at`` with normal m into q; return its corner count."""
     written = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
@@ -395,7 +396,7 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
 
 @kernel
 def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
-    """Return the depth of a triangle's lowest point behind a face within the column over the face, and this point.
+    """Return how deep a triangle is behind a face, within the column over the face, and its deepest point there.
 
     The depth is infinite if the triangle does not reach into the column. Points next to the column, or beyond a sharp
     corner of the face, do not count, see `gjk3d.geometry.polygon.cut_by`.
@@ -436,7 +437,7 @@ def _below(
     """Return the depth of a shape behind a face, and the point at this depth, as `depth_behind` does for a triangle.
 
     The point is ``lowest``, the deepest point of the shape, if it is below the face. Otherwise it is on the normal
-    through the nearest point of the face.
+    through the nearest point of the face, and the depth is inf if the shape is not on this normal.
     """
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
@@ -457,7 +458,7 @@ def _below(
 def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> None:
     """Store the direction, depth and point of a push unless a shorter one is stored.
 
-    A pair whose normal leads into the mesh is marked.
+    The pair is marked if its normal leads into the mesh that pushes.
     """
     if dot(direction, normal) < -LEVEL:
         row[STATE] = INWARDS
@@ -471,7 +472,7 @@ def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> 
 def _note_pushes(
     x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, origin: PartTree, w: TreeScratch
 ) -> None:
-    """Store the direction, depth and point of the push of each face of a closed mesh.
+    """Store the direction, depth and point of the shortest push of each pair by a face of a closed mesh.
 
     A shape is not pushed if its shortest separating translation is along a normal of the mesh.
     """
@@ -512,7 +513,7 @@ def _note_pushes(
 
 @kernel
 def _push(f: PairContacts, start: int, stop: int, error: float) -> bool:
-    """Apply the valid pushes, and mark pairs without a contact; return whether no pair has a contact."""
+    """Apply pushes by the rules of `push_out`, and mark pairs without a contact; return whether no pair has one."""
     deepest, all_lost = 0.0, True
     for j in range(start, stop):
         if f.noted[j - start, STATE] != INWARDS:
@@ -575,7 +576,7 @@ _NEARLY = 1.01  #: ratio of two lengths below which the longer is not improved
 class Outer(NamedTuple):
     """A translation that is known to separate two bodies: that of their convex hulls, or one of the length ``most``."""
 
-    a: PartTree
+    a: PartTree  #: the convex hull of A, if ``of_hulls``
     b: PartTree
     of_hulls: bool  #: whether the translations of the hulls are used
     fixed: bool  #: whether ``most`` is given, so that no translation is searched

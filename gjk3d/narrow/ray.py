@@ -21,6 +21,8 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 MISS, HIT, INSIDE, GENERAL = range(4)
 #: rounding error of a point on a ray, in units of its distance and of the body's size
 _SLACK = 64.0 * UNIT_ROUNDOFF
+_GRAZING = 1e-6  #: greatest cosine of a normal and the direction of a ray that grazes a surface
+_OBLIQUE = 1e4  #: greatest difference of two crossings of oblique planes that is tested further, in units of the slack
 _KIND, _HEAD, _RADIUS, _CENTER, _RHO = layout.KIND, layout.FLOAT_HEAD, layout.RADIUS, layout.CENTER, layout.RHO
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 _CYLINDER, _CONE, _ELLIPSOID = layout.CYLINDER, layout.CONE, layout.ELLIPSOID
@@ -42,7 +44,7 @@ def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
     t = max(near - sqrt(max((radius - off) * (radius + off), 0.0)), 0.0)
     n = along(p, d, t)
     length = sqrt(dot(n, n))
-    if not length > 0.0:
+    if not (length > 0.0 and radius > 0.0):  # a point has no normal, and n is the rounding error
         return HIT, t, neg(d)
     return HIT, t, divide(n, length)
 
@@ -79,7 +81,7 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
             if 0.0 <= first < t and abs(height + first * rise) <= reach:
                 w = along(across, moving, first)
                 length = sqrt(dot(w, w))
-                if length > 0.0:
+                if length > 0.0 and radius > 0.0:
                     return HIT, first, divide(w, length)
                 return HIT, first, neg(d)
     return best, t, n
@@ -170,7 +172,19 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
     n = neg(d)
     if best >= 0:
         n = row3(planes, best)
+    if leave < enter <= leave + _OBLIQUE * slack and _passes(p, d, planes, slack):
+        enter = leave
     return settled(enter, leave, n, d, slack)
+
+
+@kernel
+def _passes(p: Vec3, d: Vec3, planes: Array, slack: float) -> bool:
+    """Return whether the ray p + t d passes through an intersection of half-spaces that is extended by ``slack``."""
+    enter, leave = -inf, inf
+    for k in range(planes.shape[0]):
+        height, speed = dot(row3(planes, k), p), dot(row3(planes, k), d)
+        enter, leave, _ = clip(height, speed, planes[k, 3] + slack, enter, leave)
+    return enter <= leave
 
 
 @kernel
@@ -227,32 +241,25 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
     a = d[0] * d[0] + d[1] * d[1] - k * k * d[2] * d[2]
     b = q[0] * d[0] + q[1] * d[1] - k * k * q[2] * d[2]
     c = q[0] * q[0] + q[1] * q[1] - k * k * q[2] * q[2]
-    disc = b * b - a * c
-    if disc < 0.0 and disc > -slack * (abs(b) + slack):
+    disc, passing = b * b - a * c, sqrt(dot(q, q))
+    if disc < 0.0 and disc > -4.0 * slack * (1.0 + k * k) * (passing + slack):
         disc = 0.0
-    if disc >= 0.0:
-        root = sqrt(disc)
-        h = -b - root if b > 0.0 else -b + root
-        for which in range(2):
-            if which == 0:
-                if h == 0.0:
-                    continue
-                s = c / h
-            else:
-                if a == 0.0:
-                    continue
-                s = h / a
-            first = near + s
-            z = q[2] + s * d[2]
-            if 0.0 <= first < t and -2.0 * half <= z <= 0.0:
-                x, y = q[0] + s * d[0], q[1] + s * d[1]
-                normal = (x, y, -k * k * z)
-                length = sqrt(dot(normal, normal))
-                best, t = HIT, first
-                if length > 0.0:
-                    n = divide(normal, length)
-                else:
-                    n = (0.0, 0.0, 1.0)
+    # the ray enters the double cone at the root whose normal faces it
+    h = -b - sqrt(max(disc, 0.0)) if b > 0.0 else -b + sqrt(max(disc, 0.0))
+    over, under = (h, a) if b > 0.0 else (c, h)
+    if disc >= 0.0 and under != 0.0:
+        s = over / under
+        z = q[2] + s * d[2]
+        if -slack <= near + s < t and -2.0 * half - slack <= z <= slack:
+            x, y = q[0] + s * d[0], q[1] + s * d[1]
+            normal = (x, y, -k * k * z)
+            length = sqrt(dot(normal, normal))
+            best, t = HIT, max(near + s, 0.0)
+            n = divide(normal, length) if length > slack else neg(d)
+            if dot(n, d) > _GRAZING:  # near the apex, which has many normals
+                n = neg(d)
+    elif passing <= slack and near >= 0.0:
+        best, t, n = HIT, near, neg(d)
     return best, t, n
 
 

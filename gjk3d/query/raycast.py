@@ -455,10 +455,11 @@ def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: floa
     centers = shifts + turns @ floats[layout.CENTER : layout.CENTER + 3]
     reach = np.linalg.norm(starts - centers, axis=1) + floats[layout.RHO] + floats[layout.RADIUS]
     reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))
-    flights = np.tile(np.eye(4), (len(out), 1, 1))
-    flights[:, :3, 3] = starts
+    flights, turned = np.tile(np.eye(4), (len(out), 1, 1)), poses.copy()
+    # relative to the shape's origin, since coordinates far from the world's origin are rounded
+    flights[:, :3, 3], turned[:, 9:12] = starts - shifts, 0.0
     impact = time_of_impact(
-        Point(), shape, Motion(flights, units * reach[:, None]), static_motion(poses, len(poses) > 1)
+        Point(), shape, Motion(flights, units * reach[:, None]), static_motion(turned, len(poses) > 1)
     )
     closest = impact.closest
     inside = (impact.time[:, 1] == 0.0) | (impact.status == ImpactStatus.OVERLAPPING)

@@ -19,7 +19,7 @@ from gjk3d.exact import Verdict
 from gjk3d.exact import verify as verify_convex
 from gjk3d.exact.arithmetic import fractions
 from gjk3d.exact.judge import one_row
-from gjk3d.poses import matrices, pose_rows
+from gjk3d.poses import UNIT_ROUNDOFF, matrices, pose_rows
 from gjk3d.query.distance import PointDistances, distance, signed_distance
 from gjk3d.query.raycast import RayHit, check_rays
 from gjk3d.results import Distance, Status
@@ -241,7 +241,9 @@ def _rays(result: RayHit[Any], shape: Any, asked: Any) -> Callable[[int, Array],
         origin, unit, hit = origins[k], units[k], bool(hits["hit"][k])
         middle = pose[:3, :3] @ ((low + high) / 2) + pose[:3, 3]
         reach = float(np.linalg.norm(origin - middle)) + size
-        tolerance = _SHARE * (size + reach)
+        # far from the origin, the rounding of the coordinates of the hit is larger
+        farthest = float(max(np.abs(origin).max(), np.abs(middle).max()))
+        tolerance = _SHARE * (size + reach) + 8.0 * UNIT_ROUNDOFF * farthest
         far = float(hits["distance"][k]) if hit else min(float(limits[k]), 2.0 * reach)
         end = origin + (far - 2.0 * tolerance) * unit
         if far <= 2.0 * tolerance:  # a ray from the surface, or from inside a solid, hits at its origin

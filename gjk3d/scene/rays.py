@@ -197,6 +197,9 @@ class Planes:
         none = np.empty((0, 1 + 2 * HEAD), dtype=np.int64)
         self.faces = Faces(np.empty((0, 4)), np.full((len(pairs), 2), LACKS), none)
 
+    def __reduce__(self) -> Any:
+        return Planes, (self.pairs,)  # addresses are valid in one process only
+
     def add(self, number: int) -> None:
         """Add the planes or the tree of a shape once. Array entries that another thread may read are not changed."""
         planes, spans, trees = self.faces

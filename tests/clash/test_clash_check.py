@@ -511,3 +511,15 @@ def test_sheet_of_closed_part_clashes():
         ("contained", "in", "part"),
     }
     assert_names(report.notes, "part: 1 triangle is a piece with open edges")
+
+
+def test_touch_that_overlaps_has_no_error_bound():
+    """A peg that is a little too thick for a through hole is deep: only along the hole does it leave the ring."""
+    ring = trimesh.boolean.difference([trimesh.creation.box((6, 6, 4)), trimesh.creation.box((2, 2, 9))])
+    assembly = Assembly.of(
+        {"ring": gk.Mesh.from_trimesh(ring), "peg": gk.Mesh(*gk.Box((2.1, 2.1, 10)).surface()[:2])}, "mm"
+    )
+    hard, touch = (check(assembly, tolerance=tolerance).clashes[0] for tolerance in (0.065, 0.08))
+    assert hard.kind == "hard"
+    assert hard.depth - hard.error_bound <= 4.05 <= hard.depth + 1e-9
+    assert (touch.kind, touch.distance_kind, touch.error_bound) == ("touch", "approximate", None)

@@ -147,6 +147,12 @@ def test_glb_of_report_without_parts_raises(tmp_path):
         formats.to_glb(gk.clash.Report(), tmp_path / "x.glb")
 
 
+@pytest.mark.parametrize("fatal", [["hrad"], "hard"])
+def test_junit_refuses_unknown_kinds(report, fatal):
+    with pytest.raises(ShapeError, match=r"fatal is .*hard, contained"):
+        formats.to_junit(report, fatal)
+
+
 def test_junit_has_one_case_per_finding(report):
     suite = ElementTree.fromstring(formats.to_junit(report, ("hard", "unchecked")).encode())
     assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {

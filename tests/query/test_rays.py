@@ -292,3 +292,45 @@ def test_ray_hit_copies_and_pickles_before_and_after_reading():
             assert all(np.array_equal(getattr(duplicate, field), getattr(hit, field)) for field in FIELDS)
         with pytest.raises(AttributeError, match="'far'"):
             hit.far  # noqa: B018
+
+
+def rays_to(targets, rng):
+    """Return origins around the targets, and directions to them."""
+    origins = rng.normal(size=targets.shape) * 4.0
+    return origins, targets - origins
+
+
+RIM = np.linspace(0.0, 2.0 * np.pi, 2000)
+CORNERS = np.random.default_rng(3).normal(size=(20, 3))
+EDGES = {
+    "apex of a cone": (gk.Cone(1, 1), np.tile((0.0, 0.0, 0.5), (2000, 1))),
+    "rim of a cone": (gk.Cone(1, 1), np.column_stack([np.cos(RIM), np.sin(RIM), np.full(2000, -0.5)])),
+    "rim of a cylinder": (gk.Cylinder(1, 1), np.column_stack([np.cos(RIM), np.sin(RIM), np.full(2000, 0.5)])),
+    "corner of a hull": (gk.ConvexHull(CORNERS), gk.ConvexHull(CORNERS).vertices[np.arange(2000) % 10]),
+    "corner of a tetrahedron": (gk.Tetrahedron(CORNERS[:4]), CORNERS[np.arange(2000) % 4]),
+    "point": (gk.Point((0.1, 0.2, 0.3)), np.tile((0.1, 0.2, 0.3), (2000, 1))),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_rays_to_edges_and_corners_hit_and_normals_face_them(name, rng):
+    """Up to rounding, the target is on the ray. A few targets are missed by more than the slack of a ray."""
+    shape, targets = EDGES[name]
+    origins, directions = rays_to(targets, rng)
+    result = gk.raycast(shape, origins, directions)
+    assert (~result.hit).sum() <= 4
+    hit = result.hit & ~result.inside
+    assert (np.einsum("ij,ij->i", result.normal[hit], result.direction[hit]) <= 1e-9).all()
+    assert (np.linalg.norm(result.point[hit] - targets[hit], axis=1) < 1e-6).mean() > 0.3  # others hit a nearer part
+
+
+@pytest.mark.parametrize("far", [1e2, 1e6, 1e9])
+@pytest.mark.parametrize("name", ["union", "sum", "rounded box", "sphere", "cylinder"])
+def test_distances_do_not_depend_on_the_place(name, far):
+    """The origin is exact relative to the shape, so that a shape far away has the same hit."""
+    shape, pose = build(SHAPES[name]), np.eye(4)
+    ray = np.array((4.0, 0.25, 0.125)), (-1.0, 0.0, 0.03125)
+    near = gk.raycast(shape, *ray)
+    pose[:3, 3] = np.rint(far)
+    result = gk.raycast(shape, pose[:3, 3] + ray[0], ray[1], pose)
+    assert result.distance == pytest.approx(near.distance, abs=1e-12)

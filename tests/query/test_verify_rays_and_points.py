@@ -162,3 +162,14 @@ def test_invalid_arguments_raise():
         gk.verify(box.signed_distances(points), box, np.zeros((3, 3)))
     with pytest.raises(ShapeError, match="1 rows and b has 2 rays"):
         gk.verify(gk.raycast(box, (3, 0, 0), (1, 0, 0)), box, (points, (1, 0, 0)))
+
+
+@pytest.mark.parametrize("name", ["box", "ball", "cylinder"])
+def test_rays_far_from_the_origin_are_not_refuted(name, rng):
+    """The coordinates of a hit have the rounding of the place."""
+    far = np.array((1e6, 2e6, 3e6))
+    pose = POSE.copy()
+    pose[:3, 3] += far
+    starts, directions = rays_at(SHAPES[name], rng)
+    result = gk.raycast(SHAPES[name], starts + far, directions, pose)
+    assert not gk.verify(result, SHAPES[name], (starts + far, directions), pose).refuted

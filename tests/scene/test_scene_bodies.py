@@ -443,3 +443,19 @@ def test_real_meshes_agree_with_every_pair():
     for _, _, row in scene.contacts():
         assert row.count >= 1
         np.testing.assert_allclose(row.points_b - row.points_a, row.gaps[:, None] * row.normals, atol=1e-12)
+
+
+def test_pickle_of_a_scene_with_cached_rays_has_no_addresses():
+    """The cache of rays has addresses of trees, which are valid only while the trees of the first scene exist."""
+    scene = gk.Scene()
+    scene.add("ball", gk.Mesh(ROUND.vertices, ROUND.faces))
+    scene.add("box", gk.Box((1, 1, 1)), naive.pose(None, (5, 0, 0)))
+    rays = ((0, 0, 5), (5, 0, 5)), ((0, 0, -1), (0, 0, -1))
+    expected = scene.raycast(*rays)
+    assert scene._objects.ray_planes.kept
+    twin = pickle.loads(pickle.dumps(scene))
+    assert not twin._objects.ray_planes.kept
+    del scene
+    result = twin.raycast(*rays)
+    assert result.distance.tolist() == expected.distance.tolist()
+    assert result.normal.tolist() == expected.normal.tolist()

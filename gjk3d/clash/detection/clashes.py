@@ -132,7 +132,8 @@ class Clash:
         because `mtv` separates the parts, and the true depth is at least ``depth - error_bound``. "approximate" is an
         estimate.
     error_bound : float or None
-        The largest error of `distance`. For STEP files it includes the error of the triangles on curved faces.
+        The largest error of `distance`. For STEP files it includes the error of the triangles on curved faces. None if
+        it is unknown, as for the depth of a touch.
     tolerance : float or None
         The largest overlap or gap that counts as touching.
     convex_gap : float or None

@@ -427,7 +427,8 @@ class Decider:
             point=where,
             method="triangles" if shared is None else "boolean",
             distance_kind="exact" if shared is not None and least == 0.0 else "approximate",
-            error_bound=inf,  # replaced by the tolerance, which is the largest gap of a touch
+            # inf is replaced by the tolerance, which is the largest gap of a touch; a depth has no upper bound here
+            error_bound=inf if least == 0.0 else None,
             note=hollow,
         )
 

@@ -16,6 +16,7 @@ from gjk3d.clash.report import wording
 from gjk3d.clash.report.baseline import converted
 from gjk3d.clash.report.report import Report
 from gjk3d.clash.report.wording import inside, measure
+from gjk3d.errors import ShapeError
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
@@ -260,12 +261,19 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     only_new : bool
         Whether only findings that the baseline lacks are failures.
 
+    Raises
+    ------
+    ShapeError
+        A kind in ``fatal`` is unknown.
+
     Examples
     --------
     >>> import gjk3d as gk
     >>> gk.clash.formats.to_junit(gk.clash.Report()).splitlines()[1][:48]
     '<testsuite name="gjk3d clash" tests="1" failures'
     """
+    if isinstance(fatal, str) or not set(fatal) <= set(KINDS):
+        raise ShapeError(f"fatal is {fatal!r:.80}, expected a list of some of {', '.join(KINDS)}")
     cases = [clash for clash in report.clashes if clash.status != "resolved"]
     failures = sum(clash.fails(fatal, only_new) for clash in cases)
     suite = ElementTree.Element(

@@ -633,8 +633,8 @@ class Scene:
     def _bits(self, group: Any, mask: Any) -> tuple[int, int]:
         if not isinstance(group, str) or not group:
             raise SceneError(f"group is {group!r}, expected a text that is not empty")
-        if isinstance(mask, str):
-            raise SceneError(f"mask is the text {mask!r}, expected a list of groups: [{mask!r}]")
+        if not isinstance(mask, Iterable | None) or isinstance(mask, str):
+            raise SceneError(f"mask is {mask!r:.80}, expected a list of groups such as {[str(mask)]!r:.80}")
         named = None if mask is None else list(mask)
         for name in named or ():
             if not isinstance(name, str) or not name:

@@ -523,3 +523,19 @@ def test_touch_that_overlaps_has_no_error_bound():
     assert hard.kind == "hard"
     assert hard.depth - hard.error_bound <= 4.05 <= hard.depth + 1e-9
     assert (touch.kind, touch.distance_kind, touch.error_bound) == ("touch", "approximate", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "fragments"),
+    [
+        ({"a": 3}, ("a is 3", "'bolt_*'")),
+        ({"b": ["x"]}, ("b is ['x']", "'bolt_*'")),
+        ({"ignore": 3}, ("ignore has 3", "Rule")),
+        ({"ignore": ["x"]}, ("ignore has 'x'", "Rule")),
+        ({"keep": 1.5}, ("keep is 1.5", "0 or more")),
+    ],
+)
+def test_arguments_of_a_wrong_type_raise(options, fragments):
+    with pytest.raises(ShapeError) as caught:
+        check(Assembly.of({"block": block()}, "mm"), **options)
+    assert_names(caught.value, *fragments)

@@ -25,7 +25,7 @@ from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, Names
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.documents import Vector
 from gjk3d.clash.report.report import PartRow, Report
-from gjk3d.errors import FileError, ParseError
+from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.geometry.polygon import connected
 from gjk3d.typing import Array, Bools, Ints
 from gjk3d.wording import count, expected_names, nearest, number, with_unit
@@ -144,6 +144,8 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
         If the file does not exist.
     ParseError
         If the file is not TOML, or a key is missing, unknown or has a wrong value.
+    ShapeError
+        If a rule is not a `Rule`.
 
     Examples
     --------
@@ -157,7 +159,13 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
     if given is None:
         return ()
     if not isinstance(given, str | os.PathLike):
-        return tuple(given)
+        rules = tuple(given) if isinstance(given, Iterable) else (given,)
+        for rule in rules:
+            if not isinstance(rule, Rule):
+                raise ShapeError(
+                    f"ignore has {rule!r:.80}, expected rules such as gk.clash.Rule('bolt_*', 'nut_*', 'threads')"
+                )
+        return rules
     path = Path(given)
     if not os.path.isfile(path):
         raise FileError(f"the file {path} with rules for ignored findings does not exist. Correct the path.")

@@ -154,8 +154,11 @@ def check(
     check_workers(workers)
     if executor is not None:
         check_client(executor)
-    if keep is not None and keep < 0:
-        raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
+    if keep is not None and not (isinstance(keep, int) and keep >= 0):
+        raise ShapeError(f"keep is {keep!r:.80}, expected a number of findings, 0 or more")
+    for name, pattern in (("a", a), ("b", b)):
+        if not isinstance(pattern, str | None):
+            raise ShapeError(f"{name} is {pattern!r:.80}, expected a pattern of names such as 'bolt_*'")
     decided = None if triage is None else read_triage(triage)
     run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), decided, keep, found)
     if motion is not None:

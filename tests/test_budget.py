@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2788, 13),
     "_kernels": (4178, 14),
-    "bodies": (18029, 35),
+    "bodies": (18030, 35),
     "clash": (9629, 29),
     "cli": (4008, 17),
     "compat": (1150, 3),
@@ -29,7 +29,7 @@ BUDGET = {
     "narrow": (6017, 14),
     "query": (5554, 14),
     "replay": (1052, 3),
-    "robot": (15820, 35),
+    "robot": (15822, 35),
     "scene": (3206, 7),
     "shapes": (3486, 9),
     "viz": (7351, 18),

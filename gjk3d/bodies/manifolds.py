@@ -545,8 +545,9 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
     """Write the points of the selected pairs of parts in A's frame, and return their number.
 
     Each row has the format of `gjk3d.narrow.manifold.patch`, followed by a normal. The first ``contacts`` pairs are
-    contacts of the bodies (`contact_pairs`), and the others have points along face normals. If there are no such
-    points, all pairs but those at inner walls have points along their own normals.
+    contacts of the bodies (`contact_pairs`), whose points are along their own normals. The points of the other pairs
+    are along face normals. If no pair has a point, the points of all pairs but those at inner walls are written along
+    their own normals.
     """
     written = _write_pairs(t, 0, contacts, points)
     if contacts < count:

@@ -414,7 +414,7 @@ def parse_triage(text: bytes, where: str) -> Triage:
     def complete(row: dict[str, Any]) -> dict[str, Any]:  # files leave out the empty texts of marks, comments and views
         return {"by": "", "name": "", "text": "", **row} if "at" in row else row
 
-    cure = "Save one on the page that gjk3d clash --html writes."
+    cure = "Save one on the page of gjk3d clash --html."
     document = parse_document(text, where, "triage", SCHEMA_VERSION, "a triage file", cure, complete)
     issues: dict[str, Issue] = {}
     for k, read in enumerate(convert(document, _TriageFile, where).issues):

@@ -113,7 +113,7 @@ def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
     if max(indices) > len(starts):
         raise HeaderError(f"{_where(line)} has the index {max(indices)}, but the file has {len(starts)} vertices")
     if 0 in indices:
-        raise HeaderError(f"{_where(line)} has the index 0, expected indices from 1")
+        raise HeaderError(f"{_where(line)} has the index 0, expected indices from 1, or negative ones")
     after = bisect(starts, line.start()) + 1
     if min(indices) + after < 1:
         raise HeaderError(

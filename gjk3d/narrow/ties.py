@@ -13,8 +13,8 @@ splits the edge of the polygon that is nearest to the origin, at the support poi
 Every queried direction in the plane is a direction in space, so its support value proves a lower bound. The polygon
 proves the upper bound, because the plane's section of A - B is also its projection. If the axes are only nearly
 parallel, both statements hold for A and a copy of B whose axis is exactly parallel. The distance of the copy from B is
-at most the length that `shared_axis` returns. The points of B that are rotated into the plane have at most the same
-distance from the copy. The bounds therefore include this length twice.
+at most the length that `shared_axis` returns. The support points of B are rotated about the axis into the plane, where
+their distance from the copy is at most this length too. The bounds therefore include it twice.
 """
 
 from __future__ import annotations

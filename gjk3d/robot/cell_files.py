@@ -318,7 +318,7 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
 def _rows(lines: _Lines, count: float, what: str) -> Array:
     if not 0 <= count <= len(lines.lines):
         raise ParseError(
-            f"{lines.file}, line {lines.at}: the number of rows with {what} is {count:g}, but the file has only "
+            f"{lines.file}, line {lines.at}: the number of rows with {what} is {count:g}, but the file has "
             f"{len(lines.lines)} lines. Save the scene again"
         )
     return np.array([lines.numbers(3, what) for _ in range(int(count))]).reshape(-1, 3)

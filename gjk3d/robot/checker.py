@@ -602,7 +602,8 @@ class Checker(PlanningScene):
             Greatest change of any joint value from one sample to the next, or one such number for each joint value.
         tolerance : float
             With ``certify``, the greatest width of the interval in which the first collision is proven to be, as a
-            share of the motion. The interval is wider if the proof stops early and the last configuration collides.
+            share of the motion. If the proof stops before it reaches a collision, and the end of the motion collides,
+            the interval ends there.
         workers : int
             Threads for a stack.
 
@@ -998,10 +999,10 @@ class Checker(PlanningScene):
             Greatest change of any joint value from one sample to the next, or one such number for each joint value. The
             translation and the angle of a moving obstacle change by at most the least of these numbers.
         tolerance : float
-            With ``certify``, the greatest width of the time interval in which the first contact is proven to be, in
-            the unit of the times. Among moving obstacles it can have the width of 32 roundings of the times,
-            which is 6e-6 s for times of 1.7e9 s. It is also wider if the proof stops before the end, and the last
-            configuration collides.
+            With ``certify``, the greatest width of the time interval in which the first contact is proven to be, in the
+            unit of the times. Among moving obstacles it can have the width of 32 roundings of the times, which is 6e-6
+            s for times of 1.7e9 s. If the proof stops before it reaches a contact, and the end of the trajectory
+            collides, the interval ends there.
         workers : int
             Threads.
 

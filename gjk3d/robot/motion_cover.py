@@ -268,10 +268,10 @@ def _by_capsules(
 
 @inlined
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return a bound of the speed of the other shape of pair p relative to the pair's body, and the bound's error.
+    """Return a bound of the speed of a guest shape in the frame of its host body, and the error of the bound.
 
-    The bound holds for all points of the other shape. It is infinite if the quadratic bound cannot be used, because K
-    is infinite or treats the body as the moving shape.
+    Pair p has the host and the guest. The bound holds for all points of the guest. It is infinite if the quadratic
+    bound cannot be used, because K is infinite or was computed with the host as the moving shape.
     """
     layout, frames, pairs = work.layout, work.frames, work.bodies.pairs
     host, guest = pairs[p, 0], pairs[p, 1]

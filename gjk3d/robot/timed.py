@@ -369,7 +369,8 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
         return TimedQuery(robot, trajectory, [Parts(trajectory, robot)], lambda _: (around.cell, 0.0))
     if not isinstance(moving, Mapping):
         raise RobotError(
-            f"moving is {kind_of(moving)}, expected a mapping of names of obstacles to gjk3d.Motion or (poses, times)"
+            f"moving is {kind_of(moving)}, expected a mapping of names of obstacles to gjk3d.Motion, (motion, times) "
+            "or (poses, times)"
         )
     routes = {name: route for name, entry in moving.items() if (route := _route(name, entry)) is not None}
     start, end = trajectory.start, trajectory.end

@@ -119,7 +119,7 @@ def test_invalid_reports_and_decisions_are_rejected(tmp_path, capsys, monkeypatc
         ),
         (("serve", "none.json", "--triage", "press.json"), "report none.json"),
         (("triage", "press.glb"), "JSON"),
-        (("triage", "press.json", "press.json"), "page of gjk3d clash"),
+        (("triage", "press.json", "press.json"), "gjk3d clash --html"),
         (("triage", "press.json", "press.glb.bcf"), "press.glb.bcf"),
         (("triage", "press.json", "-o", "press.json"), "'press.json'"),
         (("triage", "press.json", "-o", "nodir/a.json"), "--output 'nodir/a.json'"),
@@ -127,8 +127,8 @@ def test_invalid_reports_and_decisions_are_rejected(tmp_path, capsys, monkeypatc
         (("serve", "press.json", "--port", "70000"), "65535"),
         (("serve", "press.json", "--triage", "press.json"), "'press.json'"),
         (("serve", "press.json", "--triage", "nodir/x.json"), "--triage 'nodir/x.json'"),
-        (("clash", "press.glb", "--triage", "press.json"), "page of gjk3d clash"),
-        (("clash", "press.glb", "--triage", "none"), "page of gjk3d clash"),
+        (("clash", "press.glb", "--triage", "press.json"), "gjk3d clash --html"),
+        (("clash", "press.glb", "--triage", "none"), "gjk3d clash --html"),
     ]:
         code, _, err = run(capsys, *words)
         assert code == 2, (words, err)

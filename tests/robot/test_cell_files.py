@@ -134,7 +134,7 @@ def test_malformed_scenes_raise_with_line_number(tmp_path, change, text):
 
 
 def test_mesh_with_invalid_counts_or_indices_raises(tmp_path):
-    with pytest.raises(ParseError, match=r"rows with a vertex is 4e\+12, but the file has only \d+ lines"):
+    with pytest.raises(ParseError, match=r"rows with a vertex is 4e\+12, but the file has \d+ lines"):
         gk.robot.load_cell(write_file(tmp_path, OLD.replace("4 4\n", "4000000000000 4\n")))
     with pytest.raises(ParseError, match="a triangle refers to vertex 9, expected 0 to 3"):
         gk.robot.load_cell(write_file(tmp_path, OLD.replace("1 2 3\n", "1 2 9\n")))

@@ -396,10 +396,10 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
 
 @kernel
 def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
-    """Return how deep a triangle is behind a face, within the column over the face, and its deepest point there.
+    """Return the greatest depth of a triangle below the plane of a face with the normal n, and the point at this depth.
 
-    The depth is infinite if the triangle does not reach into the column. Points next to the column, or beyond a sharp
-    corner of the face, do not count, see `gjk3d.geometry.polygon.cut_by`.
+    Only points in the column of the face count, which extends along n and -n, and ends at sharp corners as in
+    `gjk3d.geometry.polygon.cut_by`. Without such a point, the depth is inf.
     """
     p, q = room[0], room[1]
     count = 3

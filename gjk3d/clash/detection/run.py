@@ -449,7 +449,7 @@ class Run:
 def _length(value: float, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 <= value < float("inf"):
         hint = "" if what == "tolerance" else " (overlaps are always reported, and a required gap is positive)"
-        raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
+        raise ShapeError(f"{what} is {value!r}, expected a finite length of 0 or more{hint}")
     return float(value)
 
 

@@ -246,7 +246,7 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
         disc = 0.0
     # the ray enters the double cone at the root whose normal faces it
     h = -b - sqrt(max(disc, 0.0)) if b > 0.0 else -b + sqrt(max(disc, 0.0))
-    over, under = (h, a) if b > 0.0 else (c, h)
+    over, under = (h, a) if b > 0.0 or h == 0.0 else (c, h)
     if disc >= 0.0 and under != 0.0:
         s = over / under
         z = q[2] + s * d[2]
@@ -258,7 +258,7 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
             n = divide(normal, length) if length > slack else neg(d)
             if dot(n, d) > _GRAZING:  # near the apex, which has many normals
                 n = neg(d)
-    elif passing <= slack and near >= 0.0:
+    elif passing <= slack and 0.0 <= near < t:
         best, t, n = HIT, near, neg(d)
     return best, t, n
 

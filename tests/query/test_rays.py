@@ -334,3 +334,20 @@ def test_distances_do_not_depend_on_the_place(name, far):
     pose[:3, 3] = np.rint(far)
     result = gk.raycast(shape, pose[:3, 3] + ray[0], ray[1], pose)
     assert result.distance == pytest.approx(near.distance, abs=1e-12)
+
+
+def test_rays_at_a_cone_from_a_lattice_agree_with_the_general_solver():
+    """Rays along the axis, through the apex and the rim, and tangent rays have exact coordinates here."""
+    cone = gk.Cone(1, 1)
+    general = gk.MinkowskiSum(cone, gk.Point())
+    steps = np.array((-2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 2.0))
+    origins = np.stack(np.meshgrid(steps, steps[::2], steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    ways = np.stack(np.meshgrid(*[(-2.0, -1.0, 0.0, 1.0, 2.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    ways = ways[np.abs(ways).any(axis=1)]
+    rays = origins.repeat(len(ways), axis=0), np.tile(ways, (len(origins), 1))
+    result, expected = gk.raycast(cone, *rays), gk.raycast(general, *rays)
+    assert result.hit.tolist() == expected.hit.tolist()
+    hit = result.hit
+    # the general solver stops before a surface that the ray only touches
+    assert result.distance[hit] == pytest.approx(expected.distance[hit], abs=3e-6)
+    assert (np.abs(result.distance[hit] - expected.distance[hit]) < 1e-9).mean() > 0.9

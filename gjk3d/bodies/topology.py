@@ -280,7 +280,7 @@ class _Work:
     def drop_doubles(self) -> int:
         """Drop duplicate triangles, and return their number.
 
-        Of two triangles with the same corners but opposite windings, the one that does not fit its neighbours is
+        If two triangles have the same corners but opposite windings, the one that does not fit its neighbours is
         dropped. The two triangles of a wall between two bodies fit, so both stay.
         """
         # an edge of a duplicate has both copies and a neighbour, or at a rim both copies in the same direction

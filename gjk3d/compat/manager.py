@@ -230,7 +230,7 @@ class Closest(NamedTuple):
 def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, solid: bool) -> Closest | None:
     """Return the closest pair of one manager or of two managers, or None without pairs.
 
-    If ``single`` is given, only pairs with this object are compared. Of equally close pairs, the first is returned.
+    If ``single`` is given, only pairs with this object are compared. The first of equally close pairs is returned.
     """
     if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
         return None
@@ -244,7 +244,7 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
 
 
 def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> Closest:
-    """Return the closest pair for meshes that are not all convex. Of equally close pairs, the first is returned."""
+    """Return the closest pair for meshes that are not all convex, and the first of equally close pairs."""
     within, size = 0.0, query.distances_between_boxes[1]
     while not len(pairs := _near(query, within)):
         within = max(2.0 * within, _START * size)

@@ -47,7 +47,7 @@ def verify(
     Parameters
     ----------
     result : Distance, RayHit or PointDistances
-        The result of one pair. For a stack of distances pass a row, ``result[i]``. Of rays and points at most 16 rows
+        The result of one pair. For a stack of distances pass a row, ``result[i]``. At most 16 rows of rays and points
         are checked, evenly spread.
     a, b : Shape, Mesh or the like
         The shapes of the query, at most one of them a half-space or a plane. For rays b is ``(origins, directions)`` or

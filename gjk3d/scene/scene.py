@@ -538,8 +538,8 @@ class Scene:
         Returns
         -------
         SceneHit
-            A `RayHit` with the ``name`` of the object. Of objects at equal distances, the one with the first name in
-            sorted order is hit.
+            A `RayHit` with the ``name`` of the object. If several objects have equal distances, the first
+            name in sorted order is hit.
 
         Examples
         --------

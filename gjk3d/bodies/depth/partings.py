@@ -2,9 +2,9 @@
 
 Two meshes are tested by their triangles. While B moves along a direction, two triangles intersect during one time
 interval. The projections of triangles along the direction are their shadows, and the coordinates along it are their
-heights. Where the shadows of two triangles overlap, the difference of their heights is the time of an intersection. The
-first and the last time are at corners of one triangle over the other or at crossings of edges. Boxes intersect during
-one interval as well, so a traversal of both trees finds a pair of triangles that intersect at a given time. B then
+heights. If the shadows of two triangles overlap, their heights differ there by the time of an intersection. The first
+and the last time are at corners of one triangle over the other or at crossings of edges. Boxes intersect during one
+interval as well, so a traversal of both trees finds a pair of triangles that intersect at a given time. B then
 continues at the end of the interval of this pair, until no pair intersects.
 
 Other bodies are tested by their parts. Each step moves B past the parts that intersect, until B is free. Bisection then
